@@ -1,0 +1,1 @@
+"""The environments of other libraries' kinds; only here are gymnasium and pettingzoo imported."""

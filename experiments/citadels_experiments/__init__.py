@@ -1,0 +1,1 @@
+"""Studies on the Citadels library, and the `citadels` command."""

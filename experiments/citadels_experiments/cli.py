@@ -1,0 +1,255 @@
+"""The `citadels` command.  What is heavy to import is imported by the command that needs it."""
+
+import os
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from citadels_env import Rules
+
+QUICK_GAMES = 200
+FULL_GAMES = 2000
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _names(values: Iterable[str]) -> tuple[str, ...]:
+    """The names in options that may be repeated or hold several names between commas."""
+    return tuple(name.strip() for value in values for name in value.split(",") if name.strip())
+
+
+def _rules(edition: str | None, file: Path | None, players: int | None, districts: str | None, roles: tuple[str, ...] = ()) -> "Rules":
+    """The rules that the options of the command line ask for."""
+    from citadels_env import EDITIONS, Rules
+
+    if edition and file:
+        raise click.UsageError("--edition and --rules exclude each other: the file names every option")
+    try:
+        rules = Rules.from_json(file.read_text(encoding="utf-8")) if file else EDITIONS[edition or "german"]
+        changes: dict[str, Any] = {}
+        if players:
+            changes["players"] = players
+        if districts:
+            changes["add_districts"] = districts if districts in ("none", "all", "recommended") else _names([districts])
+        if roles:
+            changes["roles"] = roles
+        return rules.with_(**changes)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _rules_options(function: Any) -> Any:
+    for option in reversed(
+        (
+            click.option("--edition", type=click.Choice(["german", "french", "american"]), help="Rules of this edition (german)."),
+            click.option("--rules", "file", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="JSON file of options."),
+            click.option("--players", type=click.IntRange(2, 8), help="Number of players (4)."),
+        )
+    ):
+        function = option(function)
+    return function
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+def main() -> None:
+    """Citadels with The Dark City: studies and tables."""
+
+
+@main.group()
+def study() -> None:
+    """Play many games and compare."""
+
+
+@study.command("role-sets")
+@_rules_options
+@click.option(
+    "--districts", default=None, help="New districts: none, all, recommended, or names between commas (all; with --rules: the file's)."
+)
+@click.option("--size", type=click.Choice(["8", "9"]), help="Roles in a set (9; for 2 and 3 players 8).")
+@click.option("--roles", "only", multiple=True, metavar="NAMES", help="Only sets with these roles at their ranks: --roles 'Witch,King'.")
+@click.option("--games", type=click.IntRange(2), help=f"Games per set ({FULL_GAMES}).")
+@click.option("--agents", default="heuristic", show_default=True, help="One agent for all seats, or one per seat between commas.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Same seed, same numbers.")
+@click.option("--threads", type=click.IntRange(1), help="Threads (all cores); they do not change the numbers.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the results (results/role-sets-...).")
+@click.option("--quick", is_flag=True, help=f"A first impression: {QUICK_GAMES} games per set.")
+@click.option("--show", type=click.IntRange(1), default=8, show_default=True, help="Print this many of the fairest and least fair sets.")
+@click.option("--show-all", is_flag=True, help="Print every set.")
+def role_sets(
+    edition: str | None,
+    file: Path | None,
+    players: int | None,
+    districts: str | None,
+    size: str | None,
+    only: tuple[str, ...],
+    games: int | None,
+    agents: str,
+    seed: int,
+    threads: int | None,
+    out: Path | None,
+    quick: bool,
+    show: int,
+    show_all: bool,
+) -> None:
+    """Compare role sets: length, scores, fairness between seats, drafts and wins of roles.
+
+    Plays every set asked for: without options the 256 sets of ranks 1 to 8 with the Artist at four players;
+    from five players on the ninth role is the Artist or the Queen (512 sets); two and three players have
+    eight roles (256 sets).  Writes sets.csv, roles.csv, roles_overall.csv, pairs.csv, manifest.json and
+    role_sets.png.  A study that was interrupted goes on when the same command is given again.
+    """
+    from tqdm import tqdm
+
+    from . import report
+    from . import study as studies
+
+    started = time.perf_counter()
+    rules = _rules(edition, file, players, districts or (None if file else "all"))
+    try:
+        sets = studies.role_sets(rules.players, int(size) if size else None, _names(only), rules.allow_emperor_and_queen)
+        plan = studies.Study(
+            rules.with_(roles=sets[0]), tuple(sets), _names([agents]), games or (QUICK_GAMES if quick else FULL_GAMES), seed
+        )
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    if out is None:
+        name = file.stem if file else edition or "german"
+        out = Path("results") / f"role-sets-{plan.players}-{name}{'-quick' if quick else ''}"
+
+    def progress(todo: Iterable[int], there: int) -> Iterable[int]:
+        if there:
+            click.echo(f"{out} holds {there} of {len(sets)} sets already; playing the others", err=True)
+        return tqdm(todo, total=len(sets), initial=there, unit=" sets", file=sys.stderr, mininterval=0.5, dynamic_ncols=True)
+
+    threads = threads or _cores()
+    click.echo(_heading(plan, file.name if file else edition or "german"))
+    try:
+        records = studies.run(plan, out, threads, progress)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+    except KeyboardInterrupt:
+        click.echo(f"\nstopped; what was played is in {out}, and the same command goes on from there", err=True)
+        raise SystemExit(130) from None
+    click.echo("\n" + report.study_text(plan, records, None if show_all else show))
+    paths = studies.write_tables(records, out)
+
+    from . import plots
+
+    plots.save(plots.fairness_and_length(records, _heading(plan, file.name if file else edition or "german")), out / "role_sets.png")
+    names = ", ".join(path.name for path in [*paths, out / "manifest.json", out / "role_sets.png"])
+    click.echo(f"\nwrote {names} to {out} ({time.perf_counter() - started:.0f} s)")
+
+
+def _heading(plan: Any, rules_name: str) -> str:
+    new = plan.rules.add_districts
+    districts = {0: "no new districts", 15: "all 15 new districts"}.get(len(new), "new districts: " + ", ".join(new))
+    agents = plan.agents[0] if len(set(plan.seats)) == 1 else ", ".join(plan.seats)
+    return (
+        f"{len(plan.sets)} role sets, {plan.players} players, {rules_name} rules, {districts}, "
+        f"{plan.games:,} games per set, agents {agents}, seed {plan.seed}"
+    )
+
+
+@main.command()
+@_rules_options
+@click.option("--districts", default=None, help="New districts: none, all, recommended, or names between commas.")
+@click.option("--roles", multiple=True, metavar="NAMES", help="The roles of the game, between commas.")
+@click.option("--json", "as_json", is_flag=True, help="As JSON, to be edited and given to --rules.")
+def rules(
+    edition: str | None, file: Path | None, players: int | None, districts: str | None, roles: tuple[str, ...], as_json: bool
+) -> None:
+    """Print rules: every option with its value, the roles, the resolved deck."""
+    resolved = _rules(edition, file, players, districts, _names(roles))
+    click.echo(resolved.to_json() if as_json else resolved.describe())
+
+
+@main.command()
+def roles() -> None:
+    """Print the 18 roles."""
+    from citadels_env import ROLES
+
+    from .report import text_table
+
+    rows = [(str(row.rank), row.name, "" if row.colour < 0 else row.colour.name.lower(), str(row.builds), row.text) for row in ROLES]
+    click.echo(text_table(("rank", "role", "colour", "builds", "text"), rows, (1, 2, 4)))
+
+
+@main.command()
+def districts() -> None:
+    """Print the districts: costs, points, copies in the base decks of the three editions."""
+    from citadels_env import DISTRICTS, EDITIONS
+
+    from .report import text_table
+
+    def per_edition(numbers: list[int]) -> str:
+        return str(numbers[0]) if len(set(numbers)) == 1 else "/".join(map(str, numbers))
+
+    editions = EDITIONS.values()
+    rows = [
+        (
+            row.name,
+            row.colour.name.lower(),
+            per_edition([rules.cost(row.name) for rules in editions]),
+            per_edition([rules.points(row.name) for rules in editions]),
+            "new" if row.new else "",
+            per_edition([rules.deck.get(row.name, 0) for rules in editions]),
+            row.text,
+        )
+        for row in DISTRICTS
+    ]
+    click.echo(text_table(("district", "colour", "cost", "points", "set", "copies", "text"), rows, (0, 1, 4, 6)))
+    click.echo("\nThree numbers are those of the german, french and american edition; new districts are added with add_districts.")
+
+
+@main.command()
+def options() -> None:
+    """Print every option of the rules with its values in the three editions."""
+    from dataclasses import fields
+
+    from citadels_env import EDITIONS, Rules
+
+    from .report import text_table
+
+    def shown(value: Any) -> str:
+        return ", ".join(map(str, value)) or "-" if isinstance(value, tuple) else str(value)
+
+    rows = [
+        (
+            f.name,
+            *(shown(getattr(rules, f.name)) for rules in EDITIONS.values()),
+            _allowed(f.metadata["values"]),
+            f.metadata["text"],
+            f.metadata["source"],
+        )
+        for f in fields(Rules)
+        if f.name not in ("players", "roles")
+    ]
+    click.echo(text_table(("option", *EDITIONS, "values", "meaning", "rule"), rows, range(7)))
+
+
+def _allowed(values: Any) -> str:
+    if values is None:
+        return ""
+    return f"{values.start} to {values.stop - 1}" if isinstance(values, range) else ", ".join(map(str, values))
+
+
+@main.command()
+def warmup() -> None:
+    """Compile the rules and the agents now, so that the next command starts at once."""
+    start = time.perf_counter()
+    from citadels_agents import play_games
+    from citadels_env import GERMAN
+
+    play_games(GERMAN, agents=["heuristic", "random"] * 2, num_games=4, seed=0, threads=_cores())
+    click.echo(f"ready after {time.perf_counter() - start:.1f} s")
+
+
+if __name__ == "__main__":
+    main()

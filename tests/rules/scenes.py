@@ -1,0 +1,57 @@
+"""Small tables for the tests of the rules: one role is about to play, nothing is left to chance."""
+
+from typing import Any
+
+import pytest
+from citadels_env import AMERICAN, FRENCH, GERMAN, Game, Rules
+from citadels_env.cards import BASE_ROLES, ROLE_INDEX, ROLES
+from rules_helpers import at, texts
+
+EDITIONS = (GERMAN, FRENCH, AMERICAN)
+NAMES = ("german", "french", "american")
+every_edition = pytest.mark.parametrize("rules", EDITIONS, ids=NAMES)
+
+RANK = {row.name: row.rank for row in ROLES}
+FILLERS = ("Assassin", "Thief", "Magician", "Architect", "Merchant")  # nothing happens by itself when they are called
+
+EIGHT = ["Manor", "Castle", "Temple", "Church", "Tavern", "Market", "Watchtower", "Prison"]  # complete; 16 points, four colours
+SEVEN = EIGHT[:7]  # 14 points, four colours
+
+
+def role_set(*wanted: str) -> tuple[str, ...]:
+    """The roles of the base game with `wanted` in the places of their ranks."""
+    return tuple(sorted({RANK[name]: name for name in (*BASE_ROLES, *wanted)}.values(), key=ROLE_INDEX.__getitem__))
+
+
+def table(role: str, me: dict[str, Any], *others: dict[str, Any], rules: Rules = GERMAN, players: int = 4, also: tuple[str, ...] = (), **position: Any) -> Game:
+    """Seat 0 holds `role`, which is called now.
+
+    All new districts are in the deck.  What a seat does not say is empty: no gold, no hand, no city, and a quiet role.
+    `also` are roles of the game that nobody need hold.
+    """
+    seats: list[dict[str, Any]] = [{"roles": [role], **me}, *others]
+    seats += [{} for _ in range(players - len(seats))]
+    wanted = [name for seat in seats for name in seat.get("roles", [])] + list(also)
+    taken = {RANK[name] for name in wanted}
+    quiet = iter([name for name in FILLERS if RANK[name] not in taken])
+    seats = [{"gold": 0, "hand": [], "city": [], **seat, "roles": seat.get("roles") or [next(quiet)]} for seat in seats]
+    rules = rules.with_(players=len(seats), roles=role_set(*wanted), add_districts="all")
+    return at(rules, players=seats, **{"crown": 0, "called": RANK[role] - 1, **position})
+
+
+def exchanges(g: Game, mine: str) -> list[str]:
+    """What the Diplomat may get for `mine`; the table must leave him two choices at least."""
+    g = g.clone().play(f"offer {mine}")
+    assert g.question == "EXCHANGE"
+    return texts(g, "exchange for ")
+
+
+def exchange(g: Game, mine: str, theirs: str, player: int) -> Game:
+    """The Diplomat's exchange, its second part only where it is asked."""
+    g.play(f"offer {mine}")
+    return g.play(f"exchange for {theirs} of player {player}") if g.question == "EXCHANGE" else g
+
+
+def outcome(g: Game) -> tuple[tuple[int, ...], list[list[str]]]:
+    """Everybody's gold and city."""
+    return tuple(int(n) for n in g.gold), [g.city(seat) for seat in range(len(g.gold))]
