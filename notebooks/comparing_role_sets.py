@@ -19,6 +19,8 @@
 # %%
 import os
 
+from IPython.display import Image, display
+
 from citadels_env import GERMAN
 from citadels_experiments import plots, stats, study
 
@@ -77,7 +79,7 @@ print(shown.round(3).to_string(index=False))
 
 # %%
 figure = plots.fairness_and_length(records, f"Six role sets, {GAMES} games each")
-figure
+display(Image(plots.png(figure)))
 
 # %% [markdown]
 # ## The answer
@@ -93,7 +95,9 @@ print(f"shortest: {shortest['name']} with {shortest['rounds']:.2f} rounds; not t
 fairest = table.loc[table["seat_deviation"].idxmin()]
 fair = table[table["p_fair"] > 0.05 / len(table)]["name"]
 chance = 100 * stats.chance_deviation(rules.players, GAMES)
-print(f"fairest: {fairest['name']} with a seat deviation of {100 * fairest['seat_deviation']:.2f} points (chance alone: up to {chance:.2f})")
+print(
+    f"fairest: {fairest['name']} with a seat deviation of {100 * fairest['seat_deviation']:.2f} points (chance alone: up to {chance:.2f})"
+)
 print(f"not told apart from a fair set: {', '.join(fair) or 'none'}")
 
 # %% [markdown]

@@ -129,7 +129,8 @@ def role_sets(
         return tqdm(todo, total=len(sets), initial=there, unit=" sets", file=sys.stderr, mininterval=0.5, dynamic_ncols=True)
 
     threads = threads or _cores()
-    click.echo(_heading(plan, file.name if file else edition or "german"))
+    heading = _heading(plan, file.name if file else edition or "german")
+    click.echo(heading)
     try:
         records = studies.run(plan, out, threads, progress)
     except ValueError as error:
@@ -142,7 +143,7 @@ def role_sets(
 
     from . import plots
 
-    plots.save(plots.fairness_and_length(records, _heading(plan, file.name if file else edition or "german")), out / "role_sets.png")
+    (out / "role_sets.png").write_bytes(plots.png(plots.fairness_and_length(records, heading)))
     names = ", ".join(path.name for path in [*paths, out / "manifest.json", out / "role_sets.png"])
     click.echo(f"\nwrote {names} to {out} ({time.perf_counter() - started:.0f} s)")
 

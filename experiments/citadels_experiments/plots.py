@@ -1,7 +1,7 @@
 """The figures of the studies.  Colours are told apart by colour-blind readers too."""
 
 from collections.abc import Sequence
-from pathlib import Path
+from io import BytesIO
 
 import numpy as np
 import pandas as pd
@@ -74,6 +74,8 @@ def _changes(axes: Axes, rows: pd.DataFrame, scale: float, labels: Sequence[str]
     axes.grid(axis="x", alpha=0.3)
 
 
-def save(figure: Figure, path: Path) -> None:
-    """Write `figure` as PNG; the same numbers give the same file."""
-    figure.savefig(path, dpi=120, metadata={"Software": None})
+def png(figure: Figure) -> bytes:
+    """The figure as a PNG file; the same numbers give the same bytes."""
+    file = BytesIO()
+    figure.savefig(file, format="png", dpi=120, metadata={"Software": None})
+    return file.getvalue()

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from rules_helpers import quiet
 
 from citadels_env import EDITIONS, ROLES, Game, Rules
 
@@ -38,8 +39,6 @@ def draw(g: Game) -> Game:
 
 def askers(g: Game) -> list[int]:
     """Play quietly to the end of the round; the seats that were asked, in this order."""
-    from rules_helpers import quiet
-
     start, seats = g.round_number, []
     while not g.over and g.round_number == start:
         seats.append(g.actor)

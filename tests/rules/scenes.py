@@ -2,25 +2,14 @@
 
 from typing import Any
 
-import pytest
-from citadels_env import AMERICAN, FRENCH, GERMAN, Game, Rules
-from citadels_env.cards import BASE_ROLES, ROLE_INDEX, ROLES
+from citadels_env import GERMAN, Game, Rules
+from role_helpers import RANK, with_roles
 from rules_helpers import at, texts
 
-EDITIONS = (GERMAN, FRENCH, AMERICAN)
-NAMES = ("german", "french", "american")
-every_edition = pytest.mark.parametrize("rules", EDITIONS, ids=NAMES)
-
-RANK = {row.name: row.rank for row in ROLES}
-FILLERS = ("Assassin", "Thief", "Magician", "Architect", "Merchant")  # nothing happens by itself when they are called
+QUIET = ("Assassin", "Thief", "Magician", "Architect", "Merchant")  # for seats that only sit there
 
 EIGHT = ["Manor", "Castle", "Temple", "Church", "Tavern", "Market", "Watchtower", "Prison"]  # complete; 16 points, four colours
 SEVEN = EIGHT[:7]  # 14 points, four colours
-
-
-def role_set(*wanted: str) -> tuple[str, ...]:
-    """The roles of the base game with `wanted` in the places of their ranks."""
-    return tuple(sorted({RANK[name]: name for name in (*BASE_ROLES, *wanted)}.values(), key=ROLE_INDEX.__getitem__))
 
 
 def table(role: str, me: dict[str, Any], *others: dict[str, Any], rules: Rules = GERMAN, players: int = 4, also: tuple[str, ...] = (), **position: Any) -> Game:
@@ -31,11 +20,11 @@ def table(role: str, me: dict[str, Any], *others: dict[str, Any], rules: Rules =
     """
     seats: list[dict[str, Any]] = [{"roles": [role], **me}, *others]
     seats += [{} for _ in range(players - len(seats))]
-    wanted = [name for seat in seats for name in seat.get("roles", [])] + list(also)
-    taken = {RANK[name] for name in wanted}
-    quiet = iter([name for name in FILLERS if RANK[name] not in taken])
+    named = [name for seat in seats for name in seat.get("roles", [])]
+    ranks = {RANK[name] for name in named} | {RANK[name] for name in also}
+    quiet = iter([name for name in QUIET if RANK[name] not in ranks])
     seats = [{"gold": 0, "hand": [], "city": [], **seat, "roles": seat.get("roles") or [next(quiet)]} for seat in seats]
-    rules = rules.with_(players=len(seats), roles=role_set(*wanted), add_districts="all")
+    rules = with_roles(rules, *named, *also, players=len(seats), add_districts="all")
     return at(rules, players=seats, **{"crown": 0, "called": RANK[role] - 1, **position})
 
 

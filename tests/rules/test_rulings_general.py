@@ -4,7 +4,7 @@ import pytest
 from role_helpers import askers, draw, editions, every_edition, player, with_roles
 from rules_helpers import at, finish, play, reach, texts
 
-from citadels_env import AMERICAN, FRENCH, GERMAN, Rules
+from citadels_env import AMERICAN, FRENCH, GERMAN, Game, Rules
 
 EIGHT = ("Temple", "Church", "Monastery", "Tavern", "Market", "Trading Post", "Docks", "Watchtower")
 
@@ -292,7 +292,7 @@ def test_the_warlord_may_not_destroy_in_his_own_complete_city(rules: Rules) -> N
 @every_edition
 @pytest.mark.parametrize("district", ["University", "Dragon Gate"])
 def test_destroying_university_or_dragon_gate_costs_5(rules: Rules, district: str) -> None:
-    def position(gold: int):  # type: ignore[no-untyped-def]
+    def position(gold: int) -> Game:
         players = [player("Warlord", gold=gold), player("King", city=(district,)), player("Assassin"), player("Thief")]
         return draw(at(rules, called=7, players=players))
 
@@ -312,7 +312,7 @@ def test_the_warlord_cannot_destroy_the_keep(rules: Rules) -> None:
     assert texts(g, "destroy") == ["destroy Watchtower of player 1"]
 
 
-def behind_the_wall(rules: Rules, gold: int):  # type: ignore[no-untyped-def]
+def behind_the_wall(rules: Rules, gold: int) -> Game:
     """A Warlord with `gold`, his action taken, before a city with the Great Wall."""
     if rules.base_deck != "american":
         rules = rules.with_(add_districts=("Great Wall",))
@@ -349,7 +349,7 @@ def test_the_great_wall_protects_itself_in_the_german_edition_only(rules: Rules,
 def test_a_district_made_cheaper_by_the_factory_costs_the_warlord_its_printed_cost_less_1(rules: Rules) -> None:
     rules = rules.with_(add_districts=("Factory",))
 
-    def position(gold: int):  # type: ignore[no-untyped-def]
+    def position(gold: int) -> Game:
         players = [player("Warlord", gold=gold), player("King", city=("Library", "Factory")), player("Assassin"), player("Thief")]
         return draw(at(rules, called=7, players=players))
 
@@ -363,7 +363,7 @@ def test_a_district_made_cheaper_by_the_factory_costs_the_warlord_its_printed_co
 def test_a_copy_made_cheaper_by_the_quarry_costs_the_warlord_its_printed_cost_less_1() -> None:
     rules = GERMAN.with_(add_districts=("Quarry",))
 
-    def position(gold: int):  # type: ignore[no-untyped-def]
+    def position(gold: int) -> Game:
         players = [player("Warlord", gold=gold), player("King", city=("Palace", "Palace", "Quarry")), player("Assassin"), player("Thief")]
         return at(rules, called=7, players=players)
 
@@ -458,7 +458,12 @@ def test_library_and_observatory_do_not_touch_the_architects_two_cards(rules: Ru
 
 @pytest.mark.rule("R27")
 def test_german_cities_may_hold_identical_districts() -> None:
-    players = [player("King", gold=5, city=("Temple", "Keep"), hand=("Temple", "Keep")), player("Thief"), player("Bishop"), player("Warlord")]
+    players = [
+        player("King", gold=5, city=("Temple", "Keep"), hand=("Temple", "Keep")),
+        player("Thief"),
+        player("Bishop"),
+        player("Warlord"),
+    ]
     g = at(GERMAN, called=3, players=players)
     g.play("take gold")
     assert set(texts(g, "build")) == {"build Temple", "build Keep"}
@@ -509,7 +514,9 @@ def test_the_school_of_magic_counts_for_the_income_of_every_colour(rules: Rules,
 @pytest.mark.rule("R29")
 @every_edition
 def test_the_school_of_magic_pays_nothing_to_a_role_without_colour(rules: Rules) -> None:
-    g = at(rules, called=6, players=[player("Architect", city=("School of Magic",)), player("Thief"), player("Assassin"), player("Magician")])
+    g = at(
+        rules, called=6, players=[player("Architect", city=("School of Magic",)), player("Thief"), player("Assassin"), player("Magician")]
+    )
     assert "income" not in g.legal()
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 from citadels_env import AMERICAN, FRENCH, GERMAN, Game, Rules
+from role_helpers import every_edition, with_roles
 from rules_helpers import end_turn, finish, play, texts
-from scenes import EIGHT, every_edition, exchange, exchanges, outcome, role_set, table
+from scenes import EIGHT, exchange, exchanges, outcome, table
 
 BYSTANDER = {"city": ["Tavern", "Watchtower"]}  # two districts of cost 1, so that the Diplomat always has a choice
 
@@ -363,7 +364,7 @@ def test_a_red_district_exchanged_first_pays_income_in_the_same_turn(rules: Rule
 @pytest.mark.parametrize(("rules", "out"), [(GERMAN, True), (FRENCH, True), (AMERICAN, False)])
 def test_the_graveyard_leaves_the_deck_with_the_diplomat(rules: Rules, out: bool) -> None:
     assert rules.deck["Graveyard"] == 1
-    with_diplomat = rules.with_(roles=role_set("Diplomat"))
+    with_diplomat = with_roles(rules, "Diplomat")
     assert ("Graveyard" not in with_diplomat.deck) is out
     assert ("Graveyard" in with_diplomat.left_out) is out
 
@@ -561,5 +562,5 @@ def test_with_the_king_in_the_game_the_queen_earns_beside_the_king_whatever_she_
 @every_edition
 def test_the_queen_needs_five_players(rules: Rules) -> None:
     with pytest.raises(ValueError, match="Queen needs five or more players, not 4"):
-        rules.with_(players=4, roles=role_set("Queen"))
-    assert "Queen" in rules.with_(players=5, roles=role_set("Queen")).roles
+        with_roles(rules, "Queen")
+    assert "Queen" in with_roles(rules, "Queen", players=5).roles

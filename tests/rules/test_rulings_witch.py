@@ -87,7 +87,7 @@ def test_the_witch_must_name_a_role(rules: Rules) -> None:
     assert all(text.startswith("name ") for text in g.legal())
 
 
-@pytest.mark.rule("R32", "X-16", "O-witch_must_name")
+@pytest.mark.rule("R32", "X-16", "I20", "R-WITCH-8", "O-witch_must_name")
 @every_edition
 def test_a_witch_who_may_decline_plays_a_normal_turn_without_a_power(rules: Rules) -> None:
     rules = with_roles(rules, "Witch", witch_must_name=False)
@@ -221,7 +221,9 @@ def test_the_witch_passes_the_crown_of_the_bewitched_emperor(rules: Rules) -> No
     assert g.crown == 2
     g.play("take gold")
     assert (g.question, g.actor, g.crown) == ("CROWN", 0, 2)
-    expected = {"crown player 1", "crown player 2", "crown player 3"} if rules.emperor_may_return_crown else {"crown player 1", "crown player 3"}
+    expected = (
+        {"crown player 1", "crown player 2", "crown player 3"} if rules.emperor_may_return_crown else {"crown player 1", "crown player 3"}
+    )
     assert set(g.legal()) == expected
     g.play("crown player 1")
     assert g.crown == 1
@@ -428,7 +430,7 @@ def test_the_witch_with_the_wizard_bewitched_takes_a_card_and_may_build_it_besid
     assert g.city(1) == []
 
 
-@pytest.mark.rule("R45")
+@pytest.mark.rule("R45", "I24")
 @every_edition
 def test_the_witch_with_the_magician_bewitched_swaps_her_own_hand_also_with_the_bewitched_player(rules: Rules) -> None:
     others = (player("King", hand=("Docks",)), player("Bishop"))
@@ -440,7 +442,7 @@ def test_the_witch_with_the_magician_bewitched_swaps_her_own_hand_also_with_the_
     assert g.hand(2) == ["Docks"]
 
 
-@pytest.mark.rule("R45")
+@pytest.mark.rule("R45", "I23")
 @every_edition
 def test_the_witch_with_the_thief_bewitched_names_the_victim_and_has_its_gold(rules: Rules) -> None:
     others = (player("King", gold=5), player("Bishop"))
@@ -489,7 +491,12 @@ GADGETS = ("Laboratory", "Smithy", "Powder Tower", "Museum")
 @every_edition
 def test_no_district_with_an_ability_works_in_the_witchs_first_half(rules: Rules) -> None:
     rules = with_roles(rules, "Witch", add_districts=("Powder Tower", "Museum"))
-    players = [player("Witch", gold=9, hand=("Temple",), city=GADGETS), player("King", city=("Tavern",)), player("Bishop"), player("Warlord")]
+    players = [
+        player("Witch", gold=9, hand=("Temple",), city=GADGETS),
+        player("King", city=("Tavern",)),
+        player("Bishop"),
+        player("Warlord"),
+    ]
     g = at(rules, players=players)
     assert set(g.legal()) == {"take gold", "draw cards"}
     g.play("take gold")
@@ -552,10 +559,10 @@ def test_the_witch_uses_her_own_purple_districts_in_her_second_half(rules: Rules
     assert set(g.legal()) == expected
 
 
-ALMS = {"add_districts": ("Poor House", "Park")}
+ALMS: dict[str, Any] = {"add_districts": ("Poor House", "Park")}
 
 
-@pytest.mark.rule("R50", "X-15", "O-cut_turn_end_effects")
+@pytest.mark.rule("R50", "X-15", "I22", "O-cut_turn_end_effects")
 @every_edition
 def test_park_and_poor_house_of_a_witch_who_never_resumes_do_nothing(rules: Rules) -> None:
     rules = with_roles(rules, "Witch", **ALMS)
@@ -572,7 +579,7 @@ def test_park_and_poor_house_of_a_witch_who_never_resumes_do_nothing(rules: Rule
     assert g.hand(0) == []
 
 
-@pytest.mark.rule("R50", "X-15", "O-cut_turn_end_effects")
+@pytest.mark.rule("R50", "X-15", "I21", "O-cut_turn_end_effects")
 @every_edition
 def test_park_and_poor_house_of_the_bewitched_player_do_nothing(rules: Rules) -> None:
     g = bewitch(rules, "King", victim={"city": ("Poor House",)}, options=ALMS)
@@ -588,7 +595,7 @@ def test_park_and_poor_house_of_the_bewitched_player_do_nothing(rules: Rules) ->
     assert g.hand(1) == []
 
 
-@pytest.mark.rule("X-15", "R50")
+@pytest.mark.rule("X-15", "R50", "I22")
 @every_edition
 def test_park_and_poor_house_of_the_witch_work_at_the_end_of_her_second_half(rules: Rules) -> None:
     rules = with_roles(rules, "Witch", **ALMS)

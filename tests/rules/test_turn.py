@@ -5,15 +5,15 @@ from typing import Any
 import pytest
 
 from citadels_env import AMERICAN, FRENCH, GERMAN, Game, Rules
-from rules_helpers import at, end_turn, finish, play, reach, seat, texts, using
+from rules_helpers import RANK, at, end_turn, finish, play, reach, seat, texts, using
 
 
 def four(*first: dict[str, Any], rules: Rules = GERMAN, **position: Any) -> Game:
-    """A position for four: the seats given, and players with nothing who hold other late ranks."""
-    held = {name for player in first for name in player["roles"]}
-    ranks = {rules.roles.index(name) for name in held}
-    free = [name for index, name in enumerate(rules.roles) if index not in ranks and index != 3]
+    """Just before the first seat is called: the seats given, and players with nothing who hold other late ranks."""
+    ranks = {RANK[name] for player in first for name in player["roles"]}
+    free = [name for name in rules.roles if RANK[name] not in (*ranks, 4)]
     rest = [seat(name) for name in free[len(free) - (4 - len(first)) :]]
+    position.setdefault("called", RANK[first[0]["roles"][0]] - 1)
     return at(rules, players=[*first, *rest], **position)
 
 
@@ -316,10 +316,10 @@ def test_the_editions_leave_assassin_and_thief_free_and_bind_the_witch() -> None
 def test_the_merchant_takes_his_extra_gold_at_any_moment_at_the_start_or_after_the_action() -> None:
     start = {}
     for timing in ("any", "start", "after_action"):
-        g = four(seat("Merchant", city=["Tavern"]), rules=GERMAN.with_(merchant_bonus_timing=timing))
+        g = four(seat("Merchant", city=["Tavern"]), rules=GERMAN.with_(merchant_bonus_timing=timing), deck_top=["Temple", "Docks"])
         start[timing] = (g.gold[0], "use power" in g.legal())
         assert play(g.clone(), "take gold").gold[0] == (2 if timing == "any" else 3)
-        drawn = play(g, "draw cards", *texts(play(g.clone(), "draw cards"), "keep")[:1])
+        drawn = play(g, "draw cards", "keep Temple")
         assert (drawn.gold[0], "use power" in drawn.legal()) == ((0, True) if timing == "any" else (1, False))
         assert play(drawn, "income").gold[0] == (1 if timing == "any" else 2)
     assert start == {"any": (0, True), "start": (1, False), "after_action": (0, False)}
@@ -449,9 +449,8 @@ def test_poor_house_and_park_work_after_a_hospital_turn_or_not(works: bool) -> N
 @pytest.mark.parametrize("works", [False, True])
 def test_poor_house_and_park_work_after_cut_turns_or_not(works: bool) -> None:
     rules = using(GERMAN, "Witch", add_districts=("Poor House", "Park"), cut_turn_end_effects=works)
-    first = four(seat("Witch", city=["Poor House"]), seat("Thief", city=["Park"]), rules=rules)
-    play(first, "draw cards")
-    play(first, texts(first, "keep")[0], "name Thief")
+    first = four(seat("Witch", city=["Poor House"]), seat("Thief", city=["Park"]), rules=rules, deck_top=["Temple", "Market"])
+    play(first, "draw cards", "keep Temple", "name Thief")
     assert first.gold[0] == int(works)
     assert (first.actor, first.question) == (1, "ACTION")
     play(first, "take gold")

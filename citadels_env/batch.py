@@ -1,0 +1,303 @@
+"""Thousands of games at once: the entry points of the kernel, and `Batch`, their friendly face."""
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from . import actions, engine, hidden, observation, scoring, state, turn
+from ._jit import entry, kernel
+from .actions import MAX_PLAYERS, N_ACTIONS
+from .cards import N_DISTRICTS
+from .rules import Rules
+
+DEAL, RESUME, LOOK = -1, -2, -3  # answers of `advance` that are no actions
+LEAST_CHUNK = 256  # games a thread should have at least
+
+
+@kernel
+def next_seed(seed):
+    """The seed of the game that follows one with `seed` in the same place (uint64)."""
+    return state.mix(seed + np.uint64(0x9E3779B97F4A7C15))
+
+
+@entry
+def advance(states, options, answers, seeds, masks, observations, rewards, done, scheme, auto_reset, rows, width, first, last):
+    """Answer in the games `first` to `last` - 1 and write what comes next.
+
+    answers: int64, an action, or DEAL (a new game from its seed), RESUME (call the next rank of a position set up
+    by hand), LOOK (change nothing).  Written: masks (uint8), observations of the actor (uint8, none if the array
+    has no columns), rewards (float32; zero unless the game ended), done (uint8: the game ended with this answer).
+    With auto_reset a finished game is followed by a new one at once.
+    """
+    moves = np.empty(engine.MAX_MOVES, np.int64)
+    for i in range(first, last):
+        g = states[i]
+        answer = answers[i]
+        done[i] = 0
+        for seat in range(MAX_PLAYERS):
+            rewards[i, seat] = 0.0
+        if answer >= 0:
+            engine.apply(g, answer)
+        elif answer == DEAL:
+            engine.new_game(g, seeds[i])
+        elif answer == RESUME:
+            turn.call_next(g)
+        n = engine.settle(g, moves)
+        if g.over and answer != LOOK:
+            done[i] = 1
+            scoring.write_rewards(g, scheme, rewards[i])
+            if auto_reset:
+                seeds[i] = next_seed(seeds[i])
+                engine.new_game(g, seeds[i])
+                n = engine.settle(g, moves)
+        mask = masks[i]
+        mask[:] = 0
+        for k in range(n):
+            mask[moves[k]] = 1
+        if observations.shape[1] > 0:
+            if g.over:
+                observations[i, :] = 0
+            else:
+                observation.write(g, np.int64(g.actor[g.depth - 1]), rows, width, options[i], observations[i])
+
+
+@entry
+def observe(states, options, seats, observations, rows, width):
+    """Write what `seats` (int64, one per game) see."""
+    for i in range(states.shape[0]):
+        observation.write(states[i], seats[i], rows, width, options[i], observations[i])
+
+
+@entry
+def redeal(states, seats, seeds):
+    """Deal anew what `seats` (int64, one per game) cannot know; `seeds` are uint64."""
+    buffer = np.empty(state.DECK_CAPACITY, np.int64)
+    for i in range(states.shape[0]):
+        hidden.redeal(states[i], seats[i], seeds[i], buffer)
+
+
+@entry
+def play_out(states, first, last):
+    """Play the games `first` to `last` - 1 to their end with random answers; return the number of decisions."""
+    moves = np.empty(engine.MAX_MOVES, np.int64)
+    decisions = 0
+    for i in range(first, last):
+        g = states[i]
+        while True:
+            n = engine.settle(g, moves)
+            if n == 0:
+                break
+            engine.apply(g, moves[state.random_below(g, state.PLAY_STREAM, n)])
+            decisions += 1
+    return decisions
+
+
+@entry
+def prepare(states, seed):
+    """An empty table in every game, after the draft of a round: for positions set up by hand."""
+    for i in range(states.shape[0]):
+        g = states[i]
+        state.seed_streams(g, seed)
+        engine.clear(g)
+        turn.begin_round(g)
+
+
+@entry
+def count_scores(states):
+    """Write the score of every game as it stands."""
+    for i in range(states.shape[0]):
+        scoring.score_game(states[i])
+
+
+def in_chunks(function: Any, n: int, threads: int) -> list[Any]:
+    """Call `function(first, last)` for chunks of `n` games, on up to `threads` threads; the results in order."""
+    chunks = max(1, min(threads, n // LEAST_CHUNK)) if threads > 1 else 1
+    bounds = [n * k // chunks for k in range(chunks + 1)]
+    if chunks == 1:
+        return [function(0, n)]
+    with ThreadPoolExecutor(chunks) as pool:
+        return list(pool.map(function, bounds[:-1], bounds[1:]))
+
+
+def game_seeds(seed: int, n: int) -> Any:
+    """The seeds of games 0 to n - 1 of a batch with `seed`: uint64 array; game k's does not depend on n."""
+    if not 0 <= seed < 2**64:
+        raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed}")
+    with np.errstate(over="ignore"):
+        z = (np.arange(n, dtype=np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed) * np.uint64(0xD1342543DE82EF95)
+        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+class Batch:
+    """Many games played side by side, for learners and studies.
+
+    Parameters
+    ----------
+    rules: one `Rules` for all games, or one per game.
+    num_games: number of games N; not needed where `rules` is a list.
+    seed: game k depends on (its rules, seed, k) only, never on N, threads or the other games.
+    rewards: "win" (the winner gets 1, winners of a tie share it, others 0), "score" (a tenth of the points above
+        the mean of the table) or "rank" (from 1 for the first to -1 for the last, ties in the middle).
+    auto_reset: deal the next game at once where one ends; otherwise `actors` is -1 there.
+    threads: threads to use; results do not depend on it.
+    compact: observations with as many player rows as there are players instead of eight.  All games must then
+        have the same number of players.
+
+    Attributes (live arrays, overwritten by `step`)
+    ----------
+    states: (N,) array of the records described in `citadels_env.state`.
+    rewards: (N, 8) float32, by absolute seat; not zero only in the step that ends a game.
+    done: (N,) bool, the game ended in the last step.
+    seeds: (N,) uint64, the seed of the game being played in each place.
+    """
+
+    def __init__(
+        self,
+        rules: Rules | Sequence[Rules],
+        num_games: int | None = None,
+        seed: int = 0,
+        *,
+        rewards: str = "win",
+        auto_reset: bool = True,
+        threads: int = 1,
+        compact: bool = False,
+    ) -> None:
+        every = [rules] * (1 if num_games is None else num_games) if isinstance(rules, Rules) else list(rules)
+        if not every:
+            raise ValueError(f"a batch needs at least one game, not {num_games}")
+        if num_games is not None and len(every) != num_games:
+            raise ValueError(f"num_games is {num_games}, but there are {len(every)} rules")
+        if rewards not in scoring.REWARDS:
+            raise ValueError(f"rewards must be one of {', '.join(scoring.REWARDS)}, not {rewards!r}")
+        if compact and len({r.players for r in every}) > 1:
+            raise ValueError("compact observations need the same number of players in all games")
+        if threads < 1:
+            raise ValueError(f"threads must be at least 1, not {threads}")
+        n = len(every)
+        self.num_games = n
+        self.rules = every
+        self.threads = min(threads, os.cpu_count() or 1)
+        self.observation_rows = every[0].players if compact else MAX_PLAYERS
+        self.observation_size = observation.size(self.observation_rows)
+        rows: dict[Rules, Any] = {r: state.rules_row(r) for r in set(every)}
+        values = {r: observation.option_values(row) for r, row in rows.items()}
+        self.states = state.new_states(n)
+        for k, r in enumerate(every):
+            self.states["rules"][k] = rows[r]
+        self._options = np.array([values[r] for r in every])
+        self._scheme = scoring.REWARDS.index(rewards)
+        self._auto_reset = auto_reset
+        self._masks = np.zeros((n, N_ACTIONS), np.uint8)
+        self._nothing = np.zeros((n, 0), np.uint8)
+        self._observations = np.zeros((n, self.observation_size), np.uint8)
+        self._observed = False
+        self._answers = np.full(n, DEAL, np.int64)
+        self._index = np.arange(n)
+        self.rewards = np.zeros((n, MAX_PLAYERS), np.float32)
+        self._done = np.zeros(n, np.uint8)
+        self.seeds = game_seeds(seed, n)
+        self._advance(observe_too=False)
+
+    def _advance(self, observe_too: bool) -> None:
+        observations = self._observations if observe_too else self._nothing
+
+        def chunk(first: int, last: int) -> None:
+            advance(
+                self.states, self._options, self._answers, self.seeds, self._masks, observations, self.rewards, self._done,
+                self._scheme, self._auto_reset, self.observation_rows, N_DISTRICTS, first, last,
+            )  # fmt: skip
+
+        with np.errstate(over="ignore"):
+            in_chunks(chunk, self.num_games, self.threads)
+        self._observed = observe_too
+
+    @property
+    def actors(self) -> Any:
+        """(N,) int8: the seat to answer in each game, -1 where it is over."""
+        depth = self.states["depth"] - 1
+        return self.states["actor"][self._index, depth].astype(np.int8)
+
+    @property
+    def done(self) -> Any:
+        """(N,) bool: the game ended in the last step."""
+        return self._done.view(np.bool_)
+
+    def masks(self) -> Any:
+        """(N, N_ACTIONS) bool: the legal answers; a live view that the next step overwrites."""
+        return self._masks.view(np.bool_)
+
+    def step(self, answers: Any) -> None:
+        """Answer in every game: `answers` is an array of N actions (ignored where a game is over).
+
+        Raises ValueError, naming the game and the action, if one is not legal; nothing is changed then.
+        """
+        answers = np.asarray(answers)
+        if answers.shape != (self.num_games,) or answers.dtype.kind not in "iu":
+            raise ValueError(f"answers must be {self.num_games} whole numbers, not {answers.dtype} of shape {answers.shape}")
+        self._check(answers)
+        self._answers[:] = answers
+        if not self._auto_reset:
+            self._answers[self.states["over"] != 0] = LOOK
+        self._advance(observe_too=self._observed)
+
+    def _check(self, answers: Any) -> None:
+        inside = (answers >= 0) & (answers < N_ACTIONS)
+        legal = inside & (self._masks[self._index, np.where(inside, answers, 0)] != 0)
+        if not legal.all():
+            wrong = ~legal if self._auto_reset else ~legal & (self.states["over"] == 0)
+            if wrong.any():
+                k = int(np.argmax(wrong))
+                action = int(answers[k])
+                name = actions.split(action)[0] if 0 <= action < N_ACTIONS else "no action"
+                legal_here = ", ".join(map(str, np.flatnonzero(self._masks[k])[:20]))
+                raise ValueError(f"action {action} ({name}) is not legal in game {k}; legal there: {legal_here}")
+
+    def observations(self) -> Any:
+        """(N, size) uint8: what the actor of each game sees (zeros where it is over); a live array.
+
+        After the first call every `step` writes it along.
+        """
+        if not self._observed:
+            self._answers[:] = LOOK
+            done, rewards = self._done.copy(), self.rewards.copy()
+            self._auto_reset, before = False, self._auto_reset
+            self._advance(observe_too=True)
+            self._auto_reset = before
+            self._done[:], self.rewards[:] = done, rewards
+        return self._observations
+
+    def observe(self, seats: Any) -> Any:
+        """(N, size) uint8: what `seats` (one per game, or one for all) see; a new array."""
+        seats = np.broadcast_to(np.asarray(seats, np.int64), (self.num_games,)).copy()
+        if (seats < 0).any() or (seats >= self.states["rules"]["n_players"]).any():
+            raise ValueError(f"seats must be players of their games, not {seats}")
+        result = np.zeros((self.num_games, self.observation_size), np.uint8)
+        observe(self.states, self._options, seats, result, self.observation_rows, N_DISTRICTS)
+        return result
+
+    def play_out(self) -> int:
+        """Play every game to its end with random answers, wholly inside the kernel; return the number of decisions.
+
+        Afterwards `actors` is -1 everywhere; `states["score"]` holds the scores.
+        """
+        with np.errstate(over="ignore"):
+            counts = in_chunks(lambda first, last: play_out(self.states, first, last), self.num_games, self.threads)
+        self._masks[:] = 0
+        self._observations[:] = 0
+        return int(sum(counts))
+
+    def deal(self, seed: int | None = None) -> None:
+        """Deal new games everywhere: from `seed`, or each place's next game."""
+        if seed is None:
+            with np.errstate(over="ignore"):
+                self.seeds[:] = [next_seed(s) for s in self.seeds]
+        else:
+            self.seeds[:] = game_seeds(seed, self.num_games)
+        self._answers[:] = DEAL
+        self._advance(observe_too=self._observed)
+

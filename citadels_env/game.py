@@ -1,0 +1,334 @@
+"""`Game`: one game with a friendly face, for people, tests and search."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from . import actions, batch, cards, notation, observation, position, state
+from .actions import MAX_PLAYERS, N_ACTIONS
+from .cards import DISTRICTS, N_DISTRICTS, N_RANKS, ROLES
+from .rules import GERMAN, Rules
+from .vocabulary import Ask, Turn
+
+
+class Game:
+    """One game of Citadels under `rules`; the same rules, seed and answers give the same game.
+
+    Seats are numbered from 0, to the left.  Answers are texts such as ``"build Palace"`` or action indices.
+    """
+
+    def __init__(self, rules: Rules = GERMAN, seed: int = 0) -> None:
+        self._begin(rules, seed)
+        self._seeds = np.array([seed], np.uint64)
+        self._advance(batch.DEAL)
+
+    def _begin(self, rules: Rules, seed: int) -> None:
+        if not isinstance(rules, Rules):
+            raise ValueError(f"rules must be Rules, such as GERMAN.with_(players=5), not {rules!r}")
+        if isinstance(seed, bool) or not hasattr(seed, "__index__") or not 0 <= seed < 2**64:
+            raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}")
+        self.rules = rules
+        self.seed = int(seed)
+        self.log: list[str] = []
+        self._answers: list[int] = []
+        self._start: dict[str, Any] | None = None  # the position the game began from
+        self._states = state.new_states(1)
+        self._states["rules"][0] = state.rules_row(rules)
+        self._options = observation.option_values(self._states["rules"][0])[None, :]
+        self._mask = np.zeros((1, N_ACTIONS), np.uint8)
+        self._nothing = np.zeros((1, 0), np.uint8)
+        self._rewards = np.zeros((1, MAX_PLAYERS), np.float32)
+        self._done = np.zeros(1, np.uint8)
+        self._answer = np.zeros(1, np.int64)
+        self._seeds = np.zeros(1, np.uint64)
+
+    @classmethod
+    def from_position(cls, rules: Rules, position_: Mapping[str, Any], seed: int = 0) -> "Game":
+        """A game that stands just before the next rank is called, and then calls it.
+
+        The dictionary is described in `citadels_env.position`.  Everything it does not name is dealt from `seed`.
+        Raises ValueError, naming what is wrong, for a position that cannot be.
+        """
+        game = cls.__new__(cls)
+        game._begin(rules, seed)
+        game._start = position.normalised(position_)
+        position.set_up(game._states, rules, game._start, game.seed)
+        game._advance(batch.RESUME)
+        return game
+
+    @classmethod
+    def replay(cls, text: str) -> "Game":
+        """The game that `notation` wrote; raises ValueError, naming the line, if it is not one."""
+        return notation.replay(cls, text)
+
+    def _advance(self, answer: int) -> None:
+        self._answer[0] = answer
+        with np.errstate(over="ignore"):
+            batch.advance(
+                self._states, self._options, self._answer, self._seeds, self._mask, self._nothing, self._rewards, self._done,
+                0, False, MAX_PLAYERS, N_DISTRICTS, 0, 1,
+            )  # fmt: skip
+
+    # --- what is asked ----------------------------------------------------------
+
+    def _get(self, name: str) -> int:
+        return int(self._states[name][0])
+
+    @property
+    def over(self) -> bool:
+        """Has the game ended?"""
+        return bool(self._get("over"))
+
+    @property
+    def truncated(self) -> bool:
+        """Was the game cut off by `max_rounds` and scored as it stood? (X-11)"""
+        return bool(self._get("truncated"))
+
+    @property
+    def actor(self) -> int | None:
+        """The seat that must answer, None when the game is over."""
+        return None if self.over else int(self._states["actor"][0, self._get("depth") - 1])
+
+    @property
+    def question(self) -> str | None:
+        """The name of the open question (see `vocabulary.Ask`), None when the game is over."""
+        return None if self.over else Ask(int(self._states["ask"][0, self._get("depth") - 1])).name
+
+    def mask(self) -> Any:
+        """(N_ACTIONS,) bool: the legal answers; a new array."""
+        return self._mask[0].astype(np.bool_)
+
+    def legal_indices(self) -> Any:
+        """The legal answers as indices, in rising order: int64 array."""
+        return np.flatnonzero(self._mask[0])
+
+    def legal(self) -> list[str]:
+        """The legal answers as texts, in the order of their indices."""
+        return [self.describe(int(index)) for index in self.legal_indices()]
+
+    def describe(self, action: int) -> str:
+        """The text of an action for the seat that must answer."""
+        seat = self.actor or 0
+        _, argument, player, _ = actions.split(action)
+        kind = actions.block_of(action).argument
+        owner: dict[int, int] = {}
+        coined = False
+        if kind in ("own", "target") and player is None and argument is not None and argument >= cards.N_REPEATED:
+            cities, coins = self._states["city"][0], self._states["coins"][0]
+            at = [s for s in range(self.rules.players) if cities[s, argument]]
+            owner = {argument: at[0]} if at else {}
+            coined = bool(at) and bool(coins[at[0], argument])
+        return actions.describe(action, seat, self.rules.players, owner, coined)
+
+    # --- answering --------------------------------------------------------------
+
+    def play(self, answer: str | int) -> "Game":
+        """Answer the open question; returns the game itself.
+
+        Raises ValueError for an answer that is not legal, listing those that are; the game is unchanged then.
+        """
+        action = self._index(answer)
+        text = self.describe(action)
+        self.log.append(f"player {self.actor}: {text}")
+        self._answers.append(action)
+        self._advance(action)
+        return self
+
+    def _index(self, answer: str | int) -> int:
+        if self.over:
+            raise ValueError(f"the game is over; {answer!r} answers no question")
+        if isinstance(answer, str):
+            texts = dict(zip(self.legal(), self.legal_indices(), strict=True))
+            if answer in texts:
+                return int(texts[answer])
+        elif hasattr(answer, "__index__") and not isinstance(answer, bool):
+            index = int(answer)
+            if 0 <= index < N_ACTIONS and self._mask[0, index]:
+                return index
+            if 0 <= index < N_ACTIONS:
+                answer = f"{index} ({self.describe(index)})"
+        raise ValueError(f"{answer!r} is not a legal answer of player {self.actor} to {self.question}; legal: {', '.join(self.legal())}")
+
+    # --- what lies on the table -------------------------------------------------
+
+    def _seat(self, seat: int) -> int:
+        if not hasattr(seat, "__index__") or not 0 <= seat < self.rules.players:
+            raise ValueError(f"there is no player {seat!r}; the players are 0 to {self.rules.players - 1}")
+        return int(seat)
+
+    @property
+    def gold(self) -> tuple[int, ...]:
+        """The gold of each seat."""
+        return tuple(int(n) for n in self._states["gold"][0, : self.rules.players])
+
+    def hand(self, seat: int) -> list[str]:
+        """The cards in a hand, sorted by name."""
+        counts = self._states["hand"][0, self._seat(seat)]
+        return sorted(DISTRICTS[card].name for card in range(N_DISTRICTS) for _ in range(int(counts[card])))
+
+    def city(self, seat: int) -> list[str]:
+        """The districts of a city in the order of the table; a beautified one is written with a star."""
+        standing, coins = self._states["city"][0, self._seat(seat)], self._states["coins"][0, seat]
+        names = []
+        for card in range(N_DISTRICTS):
+            plain = int(standing[card]) - int(coins[card])
+            names += [DISTRICTS[card].name] * plain + [DISTRICTS[card].name + "*"] * int(coins[card])
+        return names
+
+    def museum(self, seat: int) -> int:
+        """The number of cards under the Museum of a seat, 0 without one."""
+        owner = self._states["city"][0, self._seat(seat), cards.MUSEUM]
+        return int(self._states["hand_size"][0, state.MUSEUM_PILE]) if owner else 0
+
+    def roles(self, seat: int) -> list[str]:
+        """The roles a seat holds this round, whether revealed or not."""
+        return [self._role(rank) for rank in range(N_RANKS) if self._states["owner"][0, rank] == self._seat(seat)]
+
+    def revealed(self, seat: int) -> list[str]:
+        """The roles a seat has revealed this round."""
+        return [name for name in self.roles(seat) if self._states["revealed"][0, cards.ROLE_INDEX[name] // 2]]
+
+    def _role(self, rank: int) -> str:
+        return ROLES[int(self._states["rules"]["role"][0, rank])].name
+
+    @property
+    def face_up(self) -> list[str]:
+        """The roles that lie face up this round."""
+        return [self._role(rank) for rank in range(len(self.rules.roles)) if self._states["drafted_at"][0, rank] == state.FACE_UP]
+
+    @property
+    def turn_role(self) -> str | None:
+        """The role whose turn is played, None in the draft and at the end; a Witch who goes on has the bewitched role."""
+        role = self._get("turn_role")
+        return None if role < 0 else ROLES[role].name
+
+    @property
+    def crown(self) -> int:
+        """The seat that holds the crown."""
+        return self._get("crown")
+
+    @property
+    def round_number(self) -> int:
+        """The round, from 1."""
+        return self._get("round_number")
+
+    @property
+    def deck_size(self) -> int:
+        """Cards in the deck."""
+        return self._get("deck_size")
+
+    @property
+    def discard_size(self) -> int:
+        """Cards in the discard pile."""
+        return int(self._states["hand_size"][0, state.DISCARD_PILE])
+
+    @property
+    def districts_to_end(self) -> int:
+        """Districts that complete a city (the Bell Tower may lower it)."""
+        return self._get("districts_to_end")
+
+    @property
+    def first_completers(self) -> list[int]:
+        """The seats that completed their cities first."""
+        bits = self._get("first_completers")
+        return [seat for seat in range(self.rules.players) if bits >> seat & 1]
+
+    def named(self) -> dict[str, str]:
+        """The roles named this round: any of the keys `murdered`, `robbed`, `bewitched`."""
+        return {key: self._role(self._get(key)) for key in ("murdered", "robbed", "bewitched") if self._get(key) >= 0}
+
+    def scores(self) -> tuple[int, ...]:
+        """The points of each seat as the game stands."""
+        if not self.over:
+            copy = self._states.copy()
+            batch.count_scores(copy)
+            return tuple(int(n) for n in copy["score"][0, : self.rules.players])
+        return tuple(int(n) for n in self._states["score"][0, : self.rules.players])
+
+    def winners(self) -> list[int]:
+        """The seats that won, several if they share it; raises ValueError before the end."""
+        if not self.over:
+            raise ValueError("the game is not over; it has no winners yet")
+        return [seat for seat in range(self.rules.players) if self._rewards[0, seat] > 0]
+
+    # --- hidden information and copies ------------------------------------------
+
+    def observation(self, seat: int | None = None, compact: bool = False) -> Any:
+        """What `seat` (default: the one to answer) sees: uint8 array, see docs/observation.md; a new array.
+
+        `compact` gives as many player rows as there are players instead of eight.
+        """
+        if seat is None:
+            seat = self.actor or 0
+        rows = self.rules.players if compact else MAX_PLAYERS
+        result = np.zeros((1, observation.size(rows)), np.uint8)
+        batch.observe(self._states, self._options, np.array([self._seat(seat)]), result, rows, N_DISTRICTS)
+        return result[0]
+
+    def redeal(self, seat: int, seed: int) -> "Game":
+        """A copy of the game with other hidden cards, roles and chances, consistent with all that `seat` knows."""
+        copy = self.clone()
+        with np.errstate(over="ignore"):
+            batch.redeal(copy._states, np.array([self._seat(seat)]), batch.game_seeds(seed, 1))
+        copy._start = None
+        copy._answers = []
+        copy._redealt = True
+        return copy
+
+    _redealt = False
+
+    def clone(self) -> "Game":
+        """An independent copy that continues identically."""
+        copy = Game.__new__(Game)
+        copy.__dict__.update(self.__dict__)
+        for name in ("_states", "_mask", "_rewards", "_done", "_answer", "_seeds"):
+            setattr(copy, name, getattr(self, name).copy())
+        copy.log = list(self.log)
+        copy._answers = list(self._answers)
+        return copy
+
+    __copy__ = clone
+
+    def __deepcopy__(self, memo: Any) -> "Game":
+        return self.clone()
+
+    # --- as text ----------------------------------------------------------------
+
+    def notation(self) -> str:
+        """The whole game as text: rules, seed or position, answers (see `citadels_env.notation`)."""
+        if self._redealt:
+            raise ValueError("a game with redealt cards has no notation: its deal comes from no seed of the rules")
+        return notation.write(self.rules, self.seed, self._start, self.log)
+
+    def __repr__(self) -> str:
+        where = "over" if self.over else f"round {self.round_number}, player {self.actor} answers {self.question}"
+        return f"<Game {self.rules.players} players, seed {self.seed}, {where}>"
+
+    def __str__(self) -> str:
+        lines = [f"Round {self.round_number}, {self.districts_to_end} districts end the game, deck {self.deck_size}, discards {self.discard_size}"]
+        if self.face_up:
+            lines.append(f"Face up: {', '.join(self.face_up)}")
+        if self.named():
+            lines.append("Named: " + ", ".join(f"{role} {key}" for key, role in self.named().items()))
+        scores = self.scores()
+        for seat in range(self.rules.players):
+            crown = " (crown)" if seat == self.crown else ""
+            shown = self.revealed(seat)
+            hidden = [role for role in self.roles(seat) if role not in shown]
+            roles = ", ".join(shown + [f"{role} (hidden)" for role in hidden]) or "-"
+            lines.append(f"Player {seat}{crown}: {self.gold[seat]} gold, {scores[seat]} points, {roles}")
+            under = f", {self.museum(seat)} under the Museum" if self.museum(seat) else ""
+            lines.append(f"    city: {', '.join(self.city(seat)) or '-'}{under}")
+            lines.append(f"    hand: {', '.join(self.hand(seat)) or '-'}")
+        if self.over:
+            lines.append(f"Over: won by {', '.join(f'player {seat}' for seat in self.winners())}")
+        else:
+            turn = "" if self.turn_role is None else f" as {self.turn_role}"
+            kind = Turn(self._get("turn_kind"))
+            if self.turn_role is not None and kind is not Turn.NORMAL:
+                turn += f" ({kind.name.lower()})"
+            legal = self.legal()
+            more = f", ... ({len(legal)} in all)" if len(legal) > 12 else ""
+            lines.append(f"Player {self.actor} answers {self.question}{turn}: {', '.join(legal[:12])}{more}")
+        return "\n".join(lines)

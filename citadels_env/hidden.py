@@ -1,0 +1,280 @@
+"""Hidden information: deal everything a seat cannot know anew (determinisation).
+
+`redeal` keeps all that the seat knows - its cards and roles, what it saw and passed on in the draft, what
+others revealed or did not answer to, cards it is sure of in other places - and draws the rest uniformly from
+what that leaves possible.
+"""
+
+import numpy as np
+
+from . import cards, districts, roles, state, turn
+from ._jit import kernel
+from .actions import MAX_PLAYERS
+from .cards import N_DISTRICTS, N_RANKS
+from .state import players
+from .vocabulary import Ask, Role
+
+TRIES = 64  # for the one condition that is checked after the draw: a silent murdered role has no Hospital
+DOWN_SLOT, POOL_SLOT = 100, 101  # places of roles that are no step of the draft
+KNOWN_GROUP = 50  # the group of a single place whose role the seat knows
+
+
+@kernel
+def redeal(g, seat, seed, buffer):
+    """Give `g` other hidden cards, roles and chances that are consistent with what `seat` knows.
+
+    `seed` is a uint64, `buffer` an int64 array of DECK_CAPACITY.
+    """
+    state.seed_streams(g, seed)
+    redeal_roles(g, seat, buffer)
+    redeal_cards(g, seat, buffer)
+
+
+# --- roles --------------------------------------------------------------------
+
+
+@kernel
+def last_seen(g, seat, rank, before):
+    """The seat's last step of the draft, before step `before`, at which it could choose `rank`; -1 if there was none."""
+    seen = -1
+    for step in range(before):
+        if turn.step_seat(g, step) == seat and turn.offered(g, step) >> rank & 1:
+            seen = step
+    return seen
+
+
+@kernel
+def last_own(g, seat, before):
+    """The seat's last step before step `before`, or -1."""
+    own = -1
+    for step in range(before):
+        if turn.step_seat(g, step) == seat:
+            own = step
+    return own
+
+
+@kernel
+def nobody_has(g, rank):
+    """Was `rank` called without anybody answering, although it was not murdered?"""
+    return rank <= g.called and not g.revealed[rank] and rank != g.murdered
+
+
+@kernel
+def redeal_roles(g, seat, buffer):
+    """Exchange roles between the places that `seat` cannot tell apart.
+
+    A role that the seat last saw at its step t lies in a place that was filled after t and before the seat's next
+    step.  Places that must be empty-handed (laid aside, buried, left over) take the roles that nobody answered to.
+    """
+    n_roles = np.int64(g.rules.n_roles)
+    step_now = np.int64(g.draft_step)
+    n_steps = turn.N_STEPS[g.rules.n_players]
+    seen_until = min(step_now + 1, n_steps)  # the seat that chooses now sees the pool
+    last = n_steps - 1
+    chooser = turn.last_chooser(g, last) and step_now > last and turn.step_seat(g, last) != seat
+    down = np.int64(g.face_down)
+    rest = -1  # the other role the last chooser had
+    took_down = 0
+    if chooser:
+        for rank in range(n_roles):
+            if rank != down and (g.drafted_at[rank] == last or g.drafted_at[rank] == state.IN_POOL):
+                rest = rank
+        took_down = 1 if g.drafted_at[down] == last else 0
+        held, left = (down, rest) if took_down else (rest, down)
+        if not g.revealed[held] and not nobody_has(g, left):
+            took_down = state.random_below(g, state.DRAFT_STREAM, 2)
+
+    # Places: the slot (a step, DOWN_SLOT or POOL_SLOT), the group of roles that may lie there, whether a player holds it.
+    slot, group, holder, role = buffer[0:9], buffer[9:18], buffer[18:27], buffer[27:36]
+    n = 0
+    for rank in range(n_roles):
+        at = np.int64(g.drafted_at[rank])
+        if at == state.FACE_UP or (at >= 0 and at != state.IN_POOL and turn.step_seat(g, at) == seat):
+            continue
+        if g.revealed[rank] and not (chooser and at == last):
+            continue
+        if chooser and rank == rest:
+            slot[n], group[n], holder[n] = last, last_own(g, seat, last), 1 - took_down
+        elif rank == down:
+            if turn.last_chooser(g, last) and turn.step_seat(g, last) == seat and step_now >= last:
+                continue  # the last chooser has seen it
+            slot[n], group[n], holder[n] = DOWN_SLOT, -1, took_down
+        elif at == state.IN_POOL:
+            slot[n], group[n], holder[n] = POOL_SLOT, last_own(g, seat, seen_until), 0
+        else:
+            slot[n], group[n], holder[n] = at, last_own(g, seat, at), 1 - turn.STEP_BURIES[g.rules.n_players, at]
+        if g.revealed[rank]:
+            group[n] = KNOWN_GROUP
+        role[n] = rank
+        n += 1
+    for _ in range(TRIES):
+        shuffle_roles(g, group, holder, role, n)
+        if silent_murder_is_possible(g, slot, holder, role, n):
+            break
+    for i in range(n):
+        place_role(g, slot[i], role[i], holder[i], last, chooser)
+    follow_king(g)
+
+
+@kernel
+def shuffle_roles(g, group, holder, role, n):
+    """A uniform arrangement within groups in which nobody holds a role that nobody answered to.
+
+    First the places that nobody holds exchange their roles, so that the unanswered ones spread among them; then
+    all other roles are shuffled over all other places.
+    """
+    for i in range(n - 1, 0, -1):
+        if not holder[i]:
+            choices = 0
+            for j in range(i + 1):
+                if group[j] == group[i] and not holder[j]:
+                    choices += 1
+            pick = state.random_below(g, state.DRAFT_STREAM, choices)
+            for j in range(i + 1):
+                if group[j] == group[i] and not holder[j]:
+                    if pick == 0:
+                        role[i], role[j] = role[j], role[i]
+                        break
+                    pick -= 1
+    for i in range(n - 1, 0, -1):
+        if not nobody_has(g, role[i]):
+            choices = 0
+            for j in range(i + 1):
+                if group[j] == group[i] and not nobody_has(g, role[j]):
+                    choices += 1
+            pick = state.random_below(g, state.DRAFT_STREAM, choices)
+            for j in range(i + 1):
+                if group[j] == group[i] and not nobody_has(g, role[j]):
+                    if pick == 0:
+                        role[i], role[j] = role[j], role[i]
+                        break
+                    pick -= 1
+
+
+@kernel
+def silent_murder_is_possible(g, slot, holder, role, n):
+    """A murdered role that was called in silence is not held by the Hospital's owner (D-HOSPITAL)."""
+    for i in range(n):
+        if role[i] == g.murdered and g.murdered <= g.called and holder[i]:
+            step = turn.N_STEPS[g.rules.n_players] - 1 if slot[i] == DOWN_SLOT else slot[i]
+            if districts.has(g, turn.step_seat(g, step), cards.HOSPITAL):
+                return False
+    return True
+
+
+@kernel
+def place_role(g, slot, rank, holder, last, chooser):
+    """Write the role of one place back into the draft."""
+    g.owner[rank] = -1
+    if slot == DOWN_SLOT:
+        g.face_down = rank
+        g.drafted_at[rank] = last if holder else state.FACE_DOWN
+        if holder:
+            g.owner[rank] = turn.step_seat(g, last)
+    elif slot == POOL_SLOT or (chooser and slot == last and not holder):
+        g.drafted_at[rank] = state.IN_POOL
+    else:
+        g.drafted_at[rank] = slot
+        if holder:
+            g.owner[rank] = turn.step_seat(g, slot)
+
+
+@kernel
+def follow_king(g):
+    """What the state remembers of a murdered King follows his new player."""
+    rank = roles.KING_RANK
+    if g.murdered == rank and g.called >= rank and not g.revealed[rank] and g.rules.role[rank] == Role.KING:
+        g.heir = g.owner[rank]
+    if g.turn_role == Role.QUEEN and g.called == N_RANKS - 1 and not g.revealed[rank]:
+        g.queen_waits = 0
+        queen = np.int64(g.turn_seat)
+        bound = roles.queen_seat_bound(g)
+        if bound >= 64:
+            apart = state.distance(g, queen, bound & 63)
+            if apart == 1 or apart == players(g) - 1:
+                g.queen_waits = 1
+
+
+# --- cards --------------------------------------------------------------------
+
+
+@kernel
+def sure_of(g, place, card, seat):
+    """Copies of `card` at `place` that `seat` is sure of."""
+    return np.int64(g.known[place, card]) >> 2 * seat & 3
+
+
+@kernel
+def redeal_cards(g, seat, buffer):
+    """Collect every card whose place the seat does not know, shuffle, and lay them back."""
+    mine_to_keep = g.actor[g.depth - 1] == seat
+    fixed_place, fixed_card = -1, -1
+    if g.ask[g.depth - 1] == Ask.WIZARD_BUILD and not mine_to_keep:
+        fixed_place, fixed_card = np.int64(g.actor[g.depth - 1]), np.int64(g.arg[g.depth - 1])
+    n = 0
+    for place in range(state.N_PLACES):
+        if place == seat:
+            continue
+        for card in range(N_DISTRICTS):
+            sure = sure_of(g, place, card, seat)
+            if place == fixed_place and card == fixed_card:
+                sure = max(1, sure)
+            for _ in range(np.int64(g.hand[place, card]) - sure):
+                buffer[n] = card
+                n += 1
+    viewer = g.deck_viewer == seat
+    ordered = np.int64(g.deck_ordered)
+    for height in range(np.int64(g.deck_size)):
+        index = state.place_in_deck(g, height)
+        if not g.deck_seen[index] >> seat & 1 if height < ordered else not viewer:
+            buffer[n] = g.deck[index]
+            n += 1
+    if not mine_to_keep:
+        for i in range(np.int64(g.n_drawn)):
+            buffer[n] = g.drawn[i]
+            n += 1
+    for i in range(n - 1, 0, -1):
+        j = state.random_below(g, state.DECK_STREAM, i + 1)
+        buffer[i], buffer[j] = buffer[j], buffer[i]
+
+    at = 0
+    for place in range(state.N_PLACES):
+        if place == seat or g.hand_size[place] == 0:
+            continue
+        missing = np.int64(g.hand_size[place])
+        for card in range(N_DISTRICTS):
+            sure = sure_of(g, place, card, seat)
+            if place == fixed_place and card == fixed_card:
+                sure = max(1, sure)
+            g.hand[place, card] = sure
+            missing -= sure
+        for _ in range(missing):
+            g.hand[place, buffer[at]] += 1
+            at += 1
+        if g.any_known[place]:
+            forget_impossible(g, place, seat)
+    for height in range(np.int64(g.deck_size)):
+        index = state.place_in_deck(g, height)
+        if not g.deck_seen[index] >> seat & 1 if height < ordered else not viewer:
+            g.deck[index] = buffer[at]
+            at += 1
+    if not mine_to_keep:
+        for i in range(np.int64(g.n_drawn)):
+            g.drawn[i] = buffer[at]
+            at += 1
+    for height in range(np.int64(g.deck_size) - 1, ordered, -1):
+        i, j = state.place_in_deck(g, height), state.place_in_deck(g, ordered + state.random_below(g, state.DECK_STREAM, height - ordered + 1))
+        g.deck[i], g.deck[j] = g.deck[j], g.deck[i]
+
+
+@kernel
+def forget_impossible(g, place, seat):
+    """What others were sure of at a place may no longer be there."""
+    for card in range(N_DISTRICTS):
+        known = np.int64(g.known[place, card])
+        if known:
+            there = np.int64(g.hand[place, card])
+            for other in range(MAX_PLAYERS):
+                if other != seat and known >> 2 * other & 3 > there:
+                    known = known & ~(3 << 2 * other) | there << 2 * other
+            g.known[place, card] = known

@@ -1,0 +1,40 @@
+"""The examples of the README run as they stand."""
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from citadels_experiments import cli
+
+README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+COMMANDS = re.findall(r"^citadels [^\n#&|]*", README, re.MULTILINE) + re.findall(r"&& (citadels [^\n#&|]*)", README)
+
+
+def test_there_are_examples():
+    assert len(EXAMPLES) >= 4
+    assert len(COMMANDS) >= 4
+
+
+@pytest.mark.parametrize("number", range(len(EXAMPLES)))
+def test_example_runs(number, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = EXAMPLES[number]
+    assert len(code.splitlines()) <= 12
+    exec(compile(code, f"README example {number}", "exec"), {"__name__": "__main__"})
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_command_is_understood(command):
+    """Every command of the README parses, without being run."""
+    arguments = command.split()[1:]
+    result = CliRunner().invoke(cli.main, [*arguments, "--help"])
+    assert result.exit_code == 0, result.output
+    context = cli.main.make_context("citadels", list(arguments))
+    group = cli.main
+    while arguments and isinstance(group, type(cli.main)):
+        group = group.commands[arguments.pop(0)]
+    if not isinstance(group, type(cli.main)):
+        group.make_context(group.name, [argument.strip("'\"") for argument in arguments], parent=context)
