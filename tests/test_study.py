@@ -295,11 +295,11 @@ class Interrupted(Exception):  # noqa: N818
 
 
 def stop_after(number):
-    def progress(todo, there):
-        for done, index in enumerate(todo):
+    def progress(stream, total, there):
+        for done, record in enumerate(stream):
             if done == number:
                 raise Interrupted
-            yield index
+            yield record
 
     return progress
 
@@ -313,8 +313,14 @@ def test_an_interrupted_study_goes_on_and_ends_the_same(tmp_path):
     assert len(parts.read_text().splitlines()) == 2
     parts.write_text(parts.read_text() + '{"set": 2, "rounds": [1')  # a line that was being written
     seen = []
-    study.write_tables(study.run(SMALL, cut, progress=lambda todo, there: seen.append((list(todo), there)) or seen[0][0]), cut)
-    assert seen == [([2, 3], 2)]
+
+    def watch(stream, total, there):
+        for record in stream:
+            seen.append((record["set"], total, there))
+            yield record
+
+    study.write_tables(study.run(SMALL, cut, threads=2, progress=watch), cut)
+    assert seen == [(2, 4, 2), (3, 4, 2)]
     for name in ("sets.csv", "roles.csv", "roles_overall.csv", "pairs.csv"):
         assert (cut / name).read_bytes() == (whole / name).read_bytes()
     assert [json.loads(line)["set"] for line in parts.read_text().splitlines()] == [0, 1, 2, 3]

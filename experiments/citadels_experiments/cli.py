@@ -123,10 +123,10 @@ def role_sets(
         name = file.stem if file else edition or "german"
         out = Path("results") / f"role-sets-{plan.players}-{name}{'-quick' if quick else ''}"
 
-    def progress(todo: Iterable[int], there: int) -> Iterable[int]:
+    def progress(stream: Iterable[Any], total: int, there: int) -> Iterable[Any]:
         if there:
-            click.echo(f"{out} holds {there} of {len(sets)} sets already; playing the others", err=True)
-        return tqdm(todo, total=len(sets), initial=there, unit=" sets", file=sys.stderr, mininterval=0.5, dynamic_ncols=True)
+            click.echo(f"{out} holds {there} of {total} sets already; playing the others", err=True)
+        return tqdm(stream, total=total, initial=there, unit=" sets", file=sys.stderr, mininterval=0.5, dynamic_ncols=True)
 
     threads = threads or _cores()
     heading = _heading(plan, file.name if file else edition or "german")
@@ -176,7 +176,7 @@ def roles() -> None:
     """Print the 18 roles."""
     from citadels_env import ROLES
 
-    from .report import text_table
+    from .text import text_table
 
     rows = [(str(row.rank), row.name, "" if row.colour < 0 else row.colour.name.lower(), str(row.builds), row.text) for row in ROLES]
     click.echo(text_table(("rank", "role", "colour", "builds", "text"), rows, (1, 2, 4)))
@@ -187,7 +187,7 @@ def districts() -> None:
     """Print the districts: costs, points, copies in the base decks of the three editions."""
     from citadels_env import DISTRICTS, EDITIONS
 
-    from .report import text_table
+    from .text import text_table
 
     def per_edition(numbers: list[int]) -> str:
         return str(numbers[0]) if len(set(numbers)) == 1 else "/".join(map(str, numbers))
@@ -216,7 +216,7 @@ def options() -> None:
 
     from citadels_env import EDITIONS, Rules
 
-    from .report import text_table
+    from .text import text_table
 
     def shown(value: Any) -> str:
         return ", ".join(map(str, value)) or "-" if isinstance(value, tuple) else str(value)

@@ -10,7 +10,9 @@ import json
 import platform
 import time
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -129,8 +131,26 @@ def sources() -> str:
 
 def play_set(study: Study, index: int, threads: int = 1) -> Record:
     """Play set number `index` and count."""
+    start = time.perf_counter()
     games = play_games(study.rules_of(index), agents=study.seats, num_games=study.games, seed=study.seed, threads=threads)
-    return {"set": index, **count(games, study.sets[index], study.players)}
+    return {"set": index, **count(games, study.sets[index], study.players), "seconds": round(time.perf_counter() - start, 3)}
+
+
+def _play_sets(study: Study, indices: Sequence[int], threads: int) -> Iterator[Record]:
+    """Play sets side by side, one a thread; with more threads than sets, each set on several.  In the order of `indices`."""
+    workers = max(1, min(threads, len(indices)))
+    ahead: deque[Future[Record]] = deque()
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            for index in indices:
+                ahead.append(pool.submit(play_set, study, index, threads // workers))
+                if len(ahead) > workers:
+                    yield ahead.popleft().result()
+            while ahead:
+                yield ahead.popleft().result()
+        finally:
+            for future in ahead:
+                future.cancel()
 
 
 def count(games: np.ndarray, roles: Sequence[str], players: int) -> Record:
@@ -184,25 +204,23 @@ def count(games: np.ndarray, roles: Sequence[str], players: int) -> Record:
     }
 
 
-def run(
-    study: Study, folder: Path | None = None, threads: int = 1, progress: Callable[[Iterable[int], int], Iterable[int]] | None = None
-) -> list[Record]:
+Progress = Callable[[Iterator[Record], int, int], Iterable[Record]]
+
+
+def run(study: Study, folder: Path | None = None, threads: int = 1, progress: Progress | None = None) -> list[Record]:
     """Play all sets and return what was counted, in the order of the sets.
 
     With a `folder`, each set is written to ``parts.jsonl`` as soon as it is played, and sets that are there
     already are not played again.  ValueError if the folder holds a study with other parameters.  `progress`
-    wraps the numbers of the sets to play; its second argument is how many were there already.
+    wraps the stream of new records; its other arguments are the number of all sets and of those there already.
     """
     records = {} if folder is None else _continue(folder, study)
-    todo: Iterable[int] = [index for index in range(len(study.sets)) if index not in records]
-    if progress is not None:
-        todo = progress(todo, len(records))
-    start = time.perf_counter()
-    for index in todo:
-        records[index] = play_set(study, index, threads)
+    todo = [index for index in range(len(study.sets)) if index not in records]
+    stream = _play_sets(study, todo, threads)
+    for record in progress(stream, len(study.sets), len(records)) if progress else stream:
+        records[record["set"]] = record
         if folder is not None:
-            _keep(folder, study, records[index], time.perf_counter() - start)
-            start = time.perf_counter()
+            _keep(folder, study, record)
     return [records[index] for index in range(len(study.sets))]
 
 
@@ -228,14 +246,14 @@ def _continue(folder: Path, study: Study) -> dict[int, Record]:
     return {record["set"]: record for record in map(json.loads, whole.splitlines())}
 
 
-def _keep(folder: Path, study: Study, record: Record, seconds: float) -> None:
+def _keep(folder: Path, study: Study, record: Record) -> None:
     """Add `record` to `folder`; the first one makes the folder this study's."""
     manifest = folder / "manifest.json"
     if not manifest.exists():
         folder.mkdir(parents=True, exist_ok=True)
         _write_json(manifest, {"parameters": study.parameters, "versions": _versions()})
     with (folder / "parts.jsonl").open("a", encoding="utf-8") as parts:
-        parts.write(json.dumps(record | {"seconds": round(seconds, 3)}) + "\n")
+        parts.write(json.dumps(record) + "\n")
 
 
 def _versions() -> dict[str, str]:
@@ -252,7 +270,8 @@ def _differences(there: dict[str, Any], asked: dict[str, Any]) -> str:
     flat = [{**data, **data.get("rules", {})} for data in (there, asked)]
     lines = []
     for name in sorted((flat[0].keys() | flat[1].keys()) - {"rules"}):
-        old, new = (data.get(name) for data in flat)
+        old: Any = flat[0].get(name)
+        new: Any = flat[1].get(name)
         if name == "sets" and old != new:
             lines.append(f"  sets: {len(old)} there, {len(new)} asked for, {len(set(old) & set(new))} of them the same")
         elif old != new:
@@ -275,6 +294,11 @@ def _put(row: dict[str, Any], name: str, estimate: stats.Estimate) -> None:
 
 def _put_share(row: dict[str, Any], name: str, wins: float, n: float) -> None:
     _put(row, name, (wins / n, *stats.wilson(wins / n, n)))
+
+
+def _sum(records: Iterable[Record], name: str) -> np.ndarray:
+    """The sums over `records`, by block."""
+    return np.sum([record[name] for record in records], axis=0)
 
 
 def set_table(records: Sequence[Record]) -> pd.DataFrame:
@@ -328,7 +352,7 @@ def overall_roles(records: Sequence[Record]) -> pd.DataFrame:
         drafts, won = (
             sum(np.array(record[name])[:, record["roles"].index(role)] for record in having) for name in ("drafts", "drafts_won")
         )
-        rounds = sum(np.array(record["rounds"]) for record in having)
+        rounds = _sum(having, "rounds")
         row: dict[str, Any] = {"rank": rank, "role": role, "sets": len(having), "drafts": int(np.sum(drafts))}
         _put(row, "drafted", stats.jackknife(_divide, drafts, rounds))
         _put(row, "win", stats.jackknife(_divide, won, drafts))
@@ -372,7 +396,7 @@ def pair_table(records: Sequence[Record]) -> pd.DataFrame:
         if not matched:
             continue
         for name, statistic, needs in MEASURES:
-            first, second = ([sum(np.array(both[side][need]) for both in matched) for need in needs] for side in (0, 1))
+            first, second = ([_sum([both[side] for both in matched], need) for need in needs] for side in (0, 1))
             row: dict[str, Any] = {"rank": rank, "first": pair[0], "second": pair[1], "sets": len(matched), "measure": name}
             _put(row, "with_first", stats.jackknife(statistic, *first))
             _put(row, "with_second", stats.jackknife(statistic, *second))
@@ -392,7 +416,7 @@ def _second_minus_first(statistic: Callable[..., Any]) -> Callable[..., Any]:
 def overall(records: Sequence[Record]) -> dict[str, Any]:
     """The measures and the win rate by seat over all sets together."""
     row: dict[str, Any] = {"sets": len(records), "games": int(sum(np.sum(record["games"]) for record in records))}
-    sums = {name: sum(np.array(record[name]) for record in records) for name in ("games", "rounds", "score", "best", "wins", "bell_tower")}
+    sums = {name: _sum(records, name) for name in ("games", "rounds", "score", "best", "wins", "bell_tower")}
     for name, statistic, needs in MEASURES:
         _put(row, name, stats.jackknife(statistic, *(sums[need] for need in needs)))
     for seat in range(sums["wins"].shape[1]):
@@ -404,7 +428,7 @@ def overall(records: Sequence[Record]) -> dict[str, Any]:
 
 def agent_table(records: Sequence[Record], agents: Sequence[str]) -> pd.DataFrame:
     """One row per seat at the table: its agent and its win rate over all sets."""
-    wins, games = (sum(np.array(record[name]) for record in records) for name in ("agent_wins", "games"))
+    wins, games = _sum(records, "agent_wins"), _sum(records, "games")
     rows = []
     for seat, agent in enumerate(agents):
         row: dict[str, Any] = {"seat": seat, "agent": agent}

@@ -27,6 +27,23 @@ def using(rules: Rules, *names: str, **changes: Any) -> Rules:
     return rules.with_(roles=tuple(by_rank[rank] for rank in sorted(by_rank)), **changes)
 
 
+def table(*first: dict[str, Any], rules: Rules = GERMAN, **position: Any) -> Game:
+    """Just before the first seat is called: the seats given, and players with nothing who hold other late ranks."""
+    ranks = {RANK[name] for player in first for name in player["roles"]}
+    free = [name for name in rules.roles if RANK[name] not in (*ranks, 4)]
+    rest = [seat(name) for name in free[len(free) - (4 - len(first)) :]]
+    position.setdefault("called", RANK[first[0]["roles"][0]] - 1)
+    return at(rules, players=[*first, *rest], **position)
+
+
+def leftovers(rules: Rules, *without: str) -> list[str]:
+    """All cards of the deck except one copy of each of `without`."""
+    cards = [name for name, copies in rules.deck.items() for _ in range(copies)]
+    for name in without:
+        cards.remove(name)
+    return cards
+
+
 def play(g: Game, *answers: str) -> Game:
     """Give these answers, one after the other."""
     for answer in answers:

@@ -12,15 +12,25 @@ EIGHT = ["Manor", "Castle", "Temple", "Church", "Tavern", "Market", "Watchtower"
 SEVEN = EIGHT[:7]  # 14 points, four colours
 
 
-def table(role: str, me: dict[str, Any], *others: dict[str, Any], rules: Rules = GERMAN, players: int = 4, also: tuple[str, ...] = (), **position: Any) -> Game:
+def table(
+    role: str,
+    me: dict[str, Any],
+    *others: dict[str, Any],
+    rules: Rules = GERMAN,
+    players: int = 4,
+    also: tuple[str, ...] = (),
+    **position: Any,
+) -> Game:
     """Seat 0 holds `role`, which is called now.
 
     All new districts are in the deck.  What a seat does not say is empty: no gold, no hand, no city, and a quiet role.
-    `also` are roles of the game that nobody need hold.
+    `also` are roles of the game that nobody need hold; the Artist is one of them where a district is beautified.
     """
     seats: list[dict[str, Any]] = [{"roles": [role], **me}, *others]
     seats += [{} for _ in range(players - len(seats))]
     named = [name for seat in seats for name in seat.get("roles", [])]
+    if any(name.endswith("*") for seat in seats for name in seat.get("city", [])):
+        also = (*also, "Artist")
     ranks = {RANK[name] for name in named} | {RANK[name] for name in also}
     quiet = iter([name for name in QUIET if RANK[name] not in ranks])
     seats = [{"gold": 0, "hand": [], "city": [], **seat, "roles": seat.get("roles") or [next(quiet)]} for seat in seats]

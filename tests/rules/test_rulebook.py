@@ -69,7 +69,9 @@ def test_only_a_handful_of_rulings_is_not_played() -> None:
 
 
 def test_the_marker_is_found_wherever_a_test_may_carry_it() -> None:
-    source = '@pytest.mark.rule("A", "B")\n@pytest.mark.parametrize("x", [pytest.param(1, marks=pytest.mark.rule("C"))])\ndef test_it(x): ...\n'
+    source = (
+        '@pytest.mark.rule("A", "B")\n@pytest.mark.parametrize("x", [pytest.param(1, marks=pytest.mark.rule("C"))])\ndef test_it(x): ...\n'
+    )
     assert marked(source) == {"A", "B", "C"}
     assert marked(source.replace("def test_it", "def helper")) == set()
 

@@ -1,6 +1,7 @@
 """Rulings R110 to R132: the buildings of The Dark City."""
 
 import pytest
+
 from citadels_env import AMERICAN, FRENCH, GERMAN, Game, Rules
 from role_helpers import every_edition, with_roles
 from rules_helpers import end_turn, finish, play, reach, texts
@@ -186,9 +187,7 @@ def test_a_lighthouse_taken_by_exchange_searches_nothing(rules: Rules) -> None:
 
 
 @pytest.mark.rule("R120", "D-MUSEUM", "O-museum_once_per_turn")
-@pytest.mark.parametrize(
-    ("rules", "cards"), [(GERMAN, 1), (FRENCH, 1), (AMERICAN, 1), (GERMAN.with_(museum_once_per_turn=False), 3)]
-)
+@pytest.mark.parametrize(("rules", "cards"), [(GERMAN, 1), (FRENCH, 1), (AMERICAN, 1), (GERMAN.with_(museum_once_per_turn=False), 3)])
 def test_the_museum_takes_one_card_a_turn_unless_the_option_says_otherwise(rules: Rules, cards: int) -> None:
     g = table("Merchant", {"hand": ["Temple", "Manor", "Docks"], "city": ["Museum"]}, rules=rules)
     assert sorted(texts(g, "museum")) == ["museum Docks", "museum Manor", "museum Temple"]
@@ -214,7 +213,7 @@ def test_the_wishing_well_does_not_count_itself(rules: Rules) -> None:
 @pytest.mark.rule("R122", "D-TREASURY")
 @every_edition
 def test_coins_on_districts_do_not_count_for_the_treasury(rules: Rules) -> None:
-    g = table("Merchant", {"gold": 5, "city": ["Imperial Treasury", "Manor*", "Temple*"]}, rules=rules)
+    g = table("Magician", {"gold": 5, "city": ["Imperial Treasury", "Manor*", "Temple*"]}, rules=rules)
     assert g.scores()[0] == 4 + (3 + 1) + (1 + 1) + 5
 
 

@@ -1,6 +1,7 @@
 """Rulings R134 to R142: the Bell Tower and the end of the game."""
 
 import pytest
+
 from citadels_env import AMERICAN, FRENCH, GERMAN, Rules
 from role_helpers import every_edition
 from rules_helpers import finish, play, reach, texts

@@ -1,6 +1,7 @@
 """Rulings R77 to R109: Abbot, Alchemist, Navigator, Diplomat, Artist, Queen."""
 
 import pytest
+
 from citadels_env import AMERICAN, FRENCH, GERMAN, Game, Rules
 from role_helpers import every_edition, with_roles
 from rules_helpers import end_turn, finish, play, texts
@@ -74,7 +75,8 @@ def test_the_diplomat_exchanges_with_the_abbot(rules: Rules) -> None:
 @pytest.mark.rule("R80")
 @every_edition
 def test_gold_on_beautified_districts_makes_nobody_richer(rules: Rules) -> None:
-    g = table("Abbot", {"gold": 0, "city": ["Manor*", "Docks*", "Prison*"]}, {"gold": 2, "city": ["Castle*", "Palace*"]}, {"gold": 3}, rules=rules)
+    others = ({"gold": 2, "city": ["Castle*", "Palace*"]}, {"gold": 3})
+    g = table("Abbot", {"gold": 0, "city": ["Manor*", "Docks*", "Prison*"]}, *others, rules=rules)
     play(g, "take gold", "use power")
     assert tuple(g.gold) == (3, 2, 2, 0)
 

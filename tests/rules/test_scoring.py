@@ -63,7 +63,15 @@ def test_one_district_less_does_not_end_the_game(size: int) -> None:
 @pytest.mark.rule("B-MORE", "R28")
 def test_a_city_may_grow_beyond_its_completion() -> None:
     city = EIGHT[:7]
-    g = at(players=[seat("Architect", gold=9, hand=["Watchtower", "Prison", "Palace"], city=city), seat("Bishop"), seat("Merchant"), seat("Warlord")], called=6)
+    g = at(
+        players=[
+            seat("Architect", gold=9, hand=["Watchtower", "Prison", "Palace"], city=city),
+            seat("Bishop"),
+            seat("Merchant"),
+            seat("Warlord"),
+        ],
+        called=6,
+    )
     play(g, "take gold", "build Watchtower", "build Prison", "build Palace")
     assert len(g.city(0)) == 10
     assert g.scores()[0] == 15 + 2 + 5 + 4
@@ -71,7 +79,12 @@ def test_a_city_may_grow_beyond_its_completion() -> None:
 
 @pytest.mark.rule("B-END", "R142")
 def test_first_is_who_completes_first_not_who_has_most() -> None:
-    seats = [seat("King", hand=["Watchtower"], city=SEVEN), seat("Architect", gold=9, hand=["Prison", "Palace"], city=SEVEN), seat("Thief"), seat("Magician")]
+    seats = [
+        seat("King", hand=["Watchtower"], city=SEVEN),
+        seat("Architect", gold=9, hand=["Prison", "Palace"], city=SEVEN),
+        seat("Thief"),
+        seat("Magician"),
+    ]
     g = at(players=seats, called=3)
     play(g, "take gold", "build Watchtower", "end turn", "take gold", "build Prison", "build Palace")
     assert g.first_completers == [0]
@@ -240,7 +253,7 @@ def test_who_is_equal_in_everything_wins_together(rule: str) -> None:
 
 @pytest.mark.rule("B-TIE")
 def test_more_points_win_whatever_the_districts() -> None:
-    seats = [{"city": SMALL}, {"city": ["Palace", "Cathedral", "Tavern"], "gold": 9}]
+    seats = [{"city": SMALL}, {"city": ["Palace", "Cathedral", "Watchtower"], "gold": 9}]
     assert ended(*seats).winners() == [0]
 
 
@@ -302,7 +315,12 @@ def test_a_bell_tower_that_is_the_seventh_makes_its_builder_one_of_the_first() -
 @pytest.mark.rule("R137", "R135")
 def test_who_reaches_seven_later_gets_two() -> None:
     rules = GERMAN.with_(add_districts=("Bell Tower",))
-    players = [seat("King", gold=9, hand=["Bell Tower"], city=EIGHT[:6]), seat("Bishop", hand=["Watchtower"], city=EIGHT[:6]), seat("Merchant"), seat("Warlord")]
+    players = [
+        seat("King", gold=9, hand=["Bell Tower"], city=EIGHT[:6]),
+        seat("Bishop", hand=["Watchtower"], city=EIGHT[:6]),
+        seat("Merchant"),
+        seat("Warlord"),
+    ]
     g = at(rules, players=players, called=3)
     play(g, "take gold", "build Bell Tower", "end at 7", "end turn", "take gold", "build Watchtower")
     finish(g)

@@ -169,7 +169,9 @@ def test_either_of_emperor_and_queen_alone_gives_no_warning() -> None:
         ("french", 65, 201, (11, 12, 20, 11, 11), (41, 30, 50, 28, 52)),
     ],
 )
-def test_the_base_decks_add_up(edition: str, cards: int, total_cost: int, colours: tuple[int, ...], cost_by_colour: tuple[int, ...]) -> None:
+def test_the_base_decks_add_up(
+    edition: str, cards: int, total_cost: int, colours: tuple[int, ...], cost_by_colour: tuple[int, ...]
+) -> None:
     rules = EDITIONS[edition]
     assert sum(rules.deck.values()) == cards
     assert sum(copies * rules.cost(name) for name, copies in rules.deck.items()) == total_cost
@@ -197,7 +199,10 @@ def test_with_everything_in_the_deck_has_eighty_cards(edition: str) -> None:
 
 @pytest.mark.rule("B-DECK", "O-base_deck")
 def test_the_editions_differ_in_palaces_churches_and_the_great_wall() -> None:
-    assert {name: (GERMAN.deck.get(name, 0), FRENCH.deck.get(name, 0), AMERICAN.deck.get(name, 0)) for name in ("Palace", "Church", "Great Wall")} == {
+    assert {
+        name: (GERMAN.deck.get(name, 0), FRENCH.deck.get(name, 0), AMERICAN.deck.get(name, 0))
+        for name in ("Palace", "Church", "Great Wall")
+    } == {
         "Palace": (3, 2, 3),
         "Church": (3, 4, 3),
         "Great Wall": (0, 0, 1),
@@ -439,7 +444,13 @@ EIGHT_ROLES = [
     pytest.param(6, 0, [7, 6, 5, 4, 3, 2], marks=pytest.mark.rule("B-DRAFT-6")),
     pytest.param(7, 0, [7, 6, 5, 4, 3, 2, 2], marks=pytest.mark.rule("B-DRAFT-7")),
 ]
-NINE_ROLES = [(4, 3, [5, 4, 3, 2]), (5, 2, [6, 5, 4, 3, 2]), (6, 1, [7, 6, 5, 4, 3, 2]), (7, 0, [8, 7, 6, 5, 4, 3, 2]), (8, 0, [8, 7, 6, 5, 4, 3, 2, 2])]
+NINE_ROLES = [
+    (4, 3, [5, 4, 3, 2]),
+    (5, 2, [6, 5, 4, 3, 2]),
+    (6, 1, [7, 6, 5, 4, 3, 2]),
+    (7, 0, [8, 7, 6, 5, 4, 3, 2]),
+    (8, 0, [8, 7, 6, 5, 4, 3, 2, 2]),
+]
 
 
 @pytest.mark.rule("B-DRAFT-4", "B-DRAFT-5", "B-DRAFT-6", "B-DRAFT-7")

@@ -4,18 +4,8 @@ from typing import Any
 
 import pytest
 
-from citadels_env import AMERICAN, FRENCH, GERMAN, Game, Rules
-from rules_helpers import RANK, at, end_turn, finish, play, reach, seat, texts, using
-
-
-def four(*first: dict[str, Any], rules: Rules = GERMAN, **position: Any) -> Game:
-    """Just before the first seat is called: the seats given, and players with nothing who hold other late ranks."""
-    ranks = {RANK[name] for player in first for name in player["roles"]}
-    free = [name for name in rules.roles if RANK[name] not in (*ranks, 4)]
-    rest = [seat(name) for name in free[len(free) - (4 - len(first)) :]]
-    position.setdefault("called", RANK[first[0]["roles"][0]] - 1)
-    return at(rules, players=[*first, *rest], **position)
-
+from citadels_env import AMERICAN, FRENCH, GERMAN, Game
+from rules_helpers import RANK, at, end_turn, finish, leftovers, play, reach, seat, table, texts, using
 
 # --- calling, revealing, the crown -----------------------------------------------
 
@@ -86,7 +76,7 @@ def test_the_murdered_king_inherits_the_crown_when_the_round_ends() -> None:
 
 @pytest.mark.rule("B-ACTION", "P-1")
 def test_the_action_is_two_gold_or_a_card_once() -> None:
-    g = four(seat("King"), deck_top=["Temple", "Market", "Docks"])
+    g = table(seat("King"), deck_top=["Temple", "Market", "Docks"])
     assert set(g.legal()) == {"take gold", "draw cards"}
     rich = play(g.clone(), "take gold")
     assert (rich.gold[0], rich.hand(0), rich.legal()) == (2, [], ["end turn"])
@@ -98,7 +88,7 @@ def test_the_action_is_two_gold_or_a_card_once() -> None:
 
 @pytest.mark.rule("B-ACTION", "P-9")
 def test_no_turn_ends_without_its_action() -> None:
-    g = four(seat("King", city=["Manor"]))
+    g = table(seat("King", city=["Manor"]))
     assert "end turn" not in g.legal()
     play(g, "income")
     assert "end turn" not in g.legal()
@@ -110,7 +100,7 @@ def test_no_turn_ends_without_its_action() -> None:
 @pytest.mark.rule("B-DISCARD", "O-discard_to")
 @pytest.mark.parametrize("pile", ["discard_pile", "deck_bottom"])
 def test_unkept_cards_go_to_the_discard_pile_or_under_the_deck(pile: str) -> None:
-    g = four(seat("King"), rules=GERMAN.with_(discard_to=pile), deck_top=["Temple", "Market"])
+    g = table(seat("King"), rules=GERMAN.with_(discard_to=pile), deck_top=["Temple", "Market"])
     deck = g.deck_size
     play(g, "draw cards", "keep Temple")
     assert (g.deck_size, g.discard_size) == ((deck - 2, 1) if pile == "discard_pile" else (deck - 1, 0))
@@ -120,7 +110,9 @@ def test_unkept_cards_go_to_the_discard_pile_or_under_the_deck(pile: str) -> Non
 @pytest.mark.parametrize("pile", ["discard_pile", "deck_bottom"])
 def test_destroyed_and_exchanged_cards_go_the_same_way(pile: str) -> None:
     rules = GERMAN.with_(discard_to=pile)
-    g = at(rules, players=[seat("Warlord"), seat("King", city=["Tavern"]), seat("Bishop"), seat("Magician", hand=["Manor", "Docks"])], called=2)
+    g = at(
+        rules, players=[seat("Warlord"), seat("King", city=["Tavern"]), seat("Bishop"), seat("Magician", hand=["Manor", "Docks"])], called=2
+    )
     deck = g.deck_size
     play(g, "discard Manor", "done")
     assert (g.deck_size, g.discard_size) == ((deck - 1, 1) if pile == "discard_pile" else (deck, 0))
@@ -133,20 +125,14 @@ def test_destroyed_and_exchanged_cards_go_the_same_way(pile: str) -> None:
 def test_cards_put_under_the_deck_are_drawn_last() -> None:
     rules = GERMAN.with_(discard_to="deck_bottom")
     rest = leftovers(rules, "Temple", "Market", "Keep")
-    g = at(rules, players=[seat("King"), seat("Bishop", hand=rest), seat("Architect"), seat("Warlord")], deck_top=["Temple", "Market", "Keep"])
+    g = at(
+        rules, players=[seat("King"), seat("Bishop", hand=rest), seat("Architect"), seat("Warlord")], deck_top=["Temple", "Market", "Keep"]
+    )
     play(g, "draw cards", "keep Temple")  # the deck is now Keep, Market
     assert g.deck_size == 2
     reach(g, "Architect")
     play(g, "use power")
     assert g.hand(2) == ["Keep", "Market"]
-
-
-def leftovers(rules: Rules, *without: str) -> list[str]:
-    """All cards of the deck except one copy of each of `without`."""
-    cards = [name for name, copies in rules.deck.items() for _ in range(copies)]
-    for name in without:
-        cards.remove(name)
-    return cards
 
 
 @pytest.mark.rule("B-INCOME", "P-1")
@@ -164,7 +150,11 @@ def leftovers(rules: Rules, *without: str) -> list[str]:
 )
 def test_each_district_of_the_colour_pays_one_gold(role: str, city: list[str]) -> None:
     rules = using(GERMAN, role)
-    g = at(rules, players=[seat(role, city=[*city, "Keep"]), *(seat(name) for name in ("Assassin", "Thief", "Architect"))], called=3)
+    g = at(
+        rules,
+        players=[seat(role, city=[*city, "Keep"]), *(seat(name) for name in ("Assassin", "Thief", "Architect"))],
+        called=RANK[role] - 1,
+    )
     if g.question == "CROWN":
         play(g, "crown player 1")
     before = g.gold[0]
@@ -177,15 +167,15 @@ def test_each_district_of_the_colour_pays_one_gold(role: str, city: list[str]) -
 
 @pytest.mark.rule("B-INCOME", "P-1")
 def test_income_is_offered_only_where_it_pays() -> None:
-    assert "income" not in four(seat("King", city=["Temple"])).legal()
-    assert "income" in four(seat("King", city=["Castle"])).legal()
+    assert "income" not in table(seat("King", city=["Temple"])).legal()
+    assert "income" in table(seat("King", city=["Castle"])).legal()
     for role in ("Assassin", "Thief", "Magician", "Architect"):
-        assert "income" not in four(seat(role, city=["Manor", "Temple", "Tavern", "Prison", "Keep"])).legal()
+        assert "income" not in table(seat(role, city=["Manor", "Temple", "Tavern", "Prison", "Keep"])).legal()
 
 
 @pytest.mark.rule("B-INCOME", "R3", "R4")
 def test_income_is_taken_once_before_or_after_building() -> None:
-    g = four(seat("King", gold=5, hand=["Manor"], city=["Castle"]))
+    g = table(seat("King", gold=5, hand=["Manor"], city=["Castle"]))
     early = play(g.clone(), "income", "take gold", "build Manor")
     assert early.gold[0] == 5 + 1 + 2 - 3
     assert early.legal() == ["end turn"]
@@ -198,7 +188,7 @@ def test_income_is_taken_once_before_or_after_building() -> None:
 
 @pytest.mark.rule("B-BUILD", "P-1")
 def test_one_district_is_built_after_the_action_for_its_cost() -> None:
-    g = four(seat("King", gold=3, hand=["Manor", "Tavern", "Cathedral", "University"]))
+    g = table(seat("King", gold=3, hand=["Manor", "Tavern", "Cathedral", "University"]))
     assert texts(g, "build") == []
     play(g, "take gold")
     assert set(texts(g, "build")) == {"build Manor", "build Tavern", "build Cathedral"}  # the University costs 6
@@ -209,14 +199,14 @@ def test_one_district_is_built_after_the_action_for_its_cost() -> None:
 
 @pytest.mark.rule("B-BUILD", "R1")
 def test_nobody_has_to_build() -> None:
-    g = four(seat("King", gold=9, hand=["Tavern"]))
+    g = table(seat("King", gold=9, hand=["Tavern"]))
     play(g, "take gold")
     assert set(g.legal()) == {"build Tavern", "end turn"}
 
 
 @pytest.mark.rule("B-BUILD", "R-ARCHITECT")
 def test_the_architect_builds_three_districts() -> None:
-    g = four(seat("Architect", gold=9, hand=["Tavern", "Temple", "Market", "Prison"]))
+    g = table(seat("Architect", gold=9, hand=["Tavern", "Temple", "Market", "Prison"]))
     play(g, "take gold", "build Tavern", "build Temple", "build Market")
     assert texts(g, "build") == []
 
@@ -226,16 +216,16 @@ def test_the_architect_builds_three_districts() -> None:
 @pytest.mark.parametrize("allowed", [False, True])
 def test_the_same_district_may_stand_twice_or_not(district: str, allowed: bool) -> None:
     rules = GERMAN.with_(duplicates_allowed=allowed)
-    g = four(seat("King", gold=9, hand=[district], city=[district]), rules=rules)
+    g = table(seat("King", gold=9, hand=[district], city=[district]), rules=rules)
     play(g, "take gold")
     assert (f"build {district}" in g.legal()) == allowed
-    other = four(seat("King", gold=9, hand=[district]), seat("Bishop", city=[district]), rules=rules)
+    other = table(seat("King", gold=9, hand=[district]), seat("Bishop", city=[district]), rules=rules)
     play(other, "take gold", f"build {district}")  # in two cities it always may
 
 
 @pytest.mark.rule("B-UNIQUE", "R113")
 def test_a_unique_works_in_the_turn_it_is_built() -> None:
-    g = four(seat("King", gold=9, hand=["Laboratory", "Tavern"]))
+    g = table(seat("King", gold=9, hand=["Laboratory", "Tavern"]))
     play(g, "take gold")
     assert texts(g, "laboratory") == []
     play(g, "build Laboratory", "laboratory Tavern")
@@ -244,7 +234,7 @@ def test_a_unique_works_in_the_turn_it_is_built() -> None:
 
 @pytest.mark.rule("B-UNIQUE", "R4")
 def test_a_school_of_magic_built_before_income_counts() -> None:
-    g = four(seat("King", gold=9, hand=["School of Magic"], city=["Manor"]))
+    g = table(seat("King", gold=9, hand=["School of Magic"], city=["Manor"]))
     play(g, "take gold", "build School of Magic", "income")
     assert g.gold[0] == 9 + 2 - 6 + 2
 
@@ -283,14 +273,14 @@ def test_powers_may_be_used_before_the_action_or_only_after_it(role: str, own: d
 @pytest.mark.rule("O-power_before_action", "B-INCOME")
 @pytest.mark.parametrize("before", [False, True])
 def test_income_may_always_come_before_the_action(before: bool) -> None:
-    assert "income" in four(seat("King", city=["Manor"]), rules=GERMAN.with_(power_before_action=before)).legal()
+    assert "income" in table(seat("King", city=["Manor"]), rules=GERMAN.with_(power_before_action=before)).legal()
 
 
 @pytest.mark.rule("B-POWER", "R1", "O-assassin_must_name", "O-thief_must_name", "X-5", "R-WITCH-8")
 @pytest.mark.parametrize("must", [False, True])
 @pytest.mark.parametrize("role", ["Assassin", "Thief"])
 def test_naming_is_free_or_compulsory(role: str, must: bool) -> None:
-    g = four(seat(role), rules=GERMAN.with_(**{f"{role.lower()}_must_name": must}))
+    g = table(seat(role), rules=GERMAN.with_(**{f"{role.lower()}_must_name": must}))
     play(g, "take gold")
     assert ("end turn" in g.legal()) == (not must)
     play(g, "name King")
@@ -300,7 +290,7 @@ def test_naming_is_free_or_compulsory(role: str, must: bool) -> None:
 @pytest.mark.rule("R2", "R32", "R-WITCH-8", "O-witch_must_name", "X-5", "P-3")
 @pytest.mark.parametrize("must", [False, True])
 def test_the_witch_must_name_or_may_decline(must: bool) -> None:
-    g = four(seat("Witch"), rules=using(GERMAN, "Witch", witch_must_name=must))
+    g = table(seat("Witch"), rules=using(GERMAN, "Witch", witch_must_name=must))
     assert (g.question, set(g.legal())) == ("ACTION", {"take gold", "draw cards"})
     play(g, "take gold")
     assert g.question == "NAME"
@@ -316,7 +306,7 @@ def test_the_editions_leave_assassin_and_thief_free_and_bind_the_witch() -> None
 def test_the_merchant_takes_his_extra_gold_at_any_moment_at_the_start_or_after_the_action() -> None:
     start = {}
     for timing in ("any", "start", "after_action"):
-        g = four(seat("Merchant", city=["Tavern"]), rules=GERMAN.with_(merchant_bonus_timing=timing), deck_top=["Temple", "Docks"])
+        g = table(seat("Merchant", city=["Tavern"]), rules=GERMAN.with_(merchant_bonus_timing=timing), deck_top=["Temple", "Docks"])
         start[timing] = (g.gold[0], "use power" in g.legal())
         assert play(g.clone(), "take gold").gold[0] == (2 if timing == "any" else 3)
         drawn = play(g, "draw cards", "keep Temple")
@@ -327,7 +317,7 @@ def test_the_merchant_takes_his_extra_gold_at_any_moment_at_the_start_or_after_t
 
 @pytest.mark.rule("R5", "R6", "P-3", "O-merchant_bonus_timing")
 def test_the_german_merchant_uses_his_power_before_his_action() -> None:
-    g = four(seat("Merchant", city=["Tavern", "Docks"], hand=["Market"]))
+    g = table(seat("Merchant", city=["Tavern", "Docks"], hand=["Market"]))
     play(g, "use power")
     assert g.gold[0] == 1
     play(g, "income", "take gold", "build Market")
@@ -338,7 +328,7 @@ def test_the_german_merchant_uses_his_power_before_his_action() -> None:
 @pytest.mark.rule("O-architect_cards_timing", "R-ARCHITECT", "P-3", "P-2")
 def test_the_architect_takes_his_cards_at_any_moment_at_the_start_or_after_the_action() -> None:
     for timing in ("any", "start", "after_action"):
-        g = four(seat("Architect"), rules=GERMAN.with_(architect_cards_timing=timing), deck_top=["Temple", "Market", "Docks"])
+        g = table(seat("Architect"), rules=GERMAN.with_(architect_cards_timing=timing), deck_top=["Temple", "Market", "Docks"])
         assert g.hand(0) == (["Market", "Temple"] if timing == "start" else [])
         assert ("use power" in g.legal()) == (timing == "any")
         after = play(g.clone(), "take gold")
@@ -351,14 +341,14 @@ def test_the_architect_takes_his_cards_at_any_moment_at_the_start_or_after_the_a
 @pytest.mark.rule("O-architect_cards_timing")
 def test_cards_after_the_action_come_when_the_drawn_card_is_kept() -> None:
     rules = GERMAN.with_(architect_cards_timing="after_action")
-    g = four(seat("Architect"), rules=rules, deck_top=["Temple", "Market", "Docks", "Keep"])
+    g = table(seat("Architect"), rules=rules, deck_top=["Temple", "Market", "Docks", "Keep"])
     play(g, "draw cards", "keep Temple")
     assert g.hand(0) == ["Docks", "Keep", "Temple"]
 
 
 def navigator(**options: Any) -> Game:
     rules = using(GERMAN, "Navigator", **options)
-    return four(seat("Navigator", gold=9, hand=["Tavern", "Temple", "Docks"], city=["Laboratory"]), rules=rules)
+    return table(seat("Navigator", gold=9, hand=["Tavern", "Temple", "Docks"], city=["Laboratory"]), rules=rules)
 
 
 @pytest.mark.rule("R-NAV", "P-3", "R85")
@@ -404,7 +394,7 @@ def test_the_navigators_turn_goes_on_after_his_bonus_or_is_over(ends: bool, bonu
 @pytest.mark.parametrize(("roles", "paid"), [((), 0), (("Assassin",), 1), (("Witch",), 0), (("Assassin", "Witch"), 1)])
 def test_an_assassin_who_built_pays_when_the_tax_collector_appears(roles: tuple[str, ...], paid: int) -> None:
     rules = using(GERMAN, "Tax Collector", retro_tax_roles=roles)
-    g = four(seat("Assassin", gold=5, hand=["Tavern"]), seat("Tax Collector"), rules=rules)
+    g = table(seat("Assassin", gold=5, hand=["Tavern"]), seat("Tax Collector"), rules=rules)
     play(g, "take gold", "build Tavern")
     assert g.gold[:2] == (6, 0)
     play(g, "end turn")
@@ -415,7 +405,7 @@ def test_an_assassin_who_built_pays_when_the_tax_collector_appears(roles: tuple[
 @pytest.mark.parametrize(("roles", "paid"), [((), 0), (("Assassin",), 0), (("Witch",), 1), (("Assassin", "Witch"), 1)])
 def test_a_witch_who_declined_and_built_pays_when_the_tax_collector_appears(roles: tuple[str, ...], paid: int) -> None:
     rules = using(GERMAN, "Tax Collector", "Witch", retro_tax_roles=roles, witch_must_name=False)
-    g = four(seat("Witch", gold=5, hand=["Tavern"]), seat("Tax Collector"), rules=rules)
+    g = table(seat("Witch", gold=5, hand=["Tavern"]), seat("Tax Collector"), rules=rules)
     play(g, "take gold", "done", "build Tavern", "end turn")
     assert (g.turn_role, g.gold[:2]) == ("Tax Collector", (6 - paid, paid))
 
@@ -423,9 +413,9 @@ def test_a_witch_who_declined_and_built_pays_when_the_tax_collector_appears(role
 @pytest.mark.rule("R-TAX-2", "R53")
 def test_late_tax_is_not_owed_by_who_did_not_build_or_has_nothing_left() -> None:
     rules = using(GERMAN, "Tax Collector")
-    idle = four(seat("Assassin", gold=5, hand=["Tavern"]), seat("Tax Collector"), rules=rules)
+    idle = table(seat("Assassin", gold=5, hand=["Tavern"]), seat("Tax Collector"), rules=rules)
     assert play(idle, "take gold", "end turn").gold[:2] == (7, 0)
-    poor = four(seat("Assassin", gold=1, hand=["Manor"]), seat("Tax Collector"), rules=rules)
+    poor = table(seat("Assassin", gold=1, hand=["Manor"]), seat("Tax Collector"), rules=rules)
     assert play(poor, "take gold", "build Manor", "end turn").gold[:2] == (0, 0)
 
 
@@ -433,11 +423,11 @@ def test_late_tax_is_not_owed_by_who_did_not_build_or_has_nothing_left() -> None
 @pytest.mark.parametrize("works", [False, True])
 def test_poor_house_and_park_work_after_a_hospital_turn_or_not(works: bool) -> None:
     rules = GERMAN.with_(add_districts=("Hospital", "Poor House", "Park"), hospital_turn_end_effects=works)
-    poor = four(seat("Assassin"), seat("Thief", city=["Hospital", "Poor House"]), rules=rules)
+    poor = table(seat("Assassin"), seat("Thief", city=["Hospital", "Poor House"]), rules=rules)
     play(poor, "name Thief", "take gold", "end turn", "draw cards")
     end_turn(poor)
     assert poor.gold[1] == int(works)
-    park = four(seat("Assassin"), seat("Thief", city=["Hospital", "Park"]), rules=rules)
+    park = table(seat("Assassin"), seat("Thief", city=["Hospital", "Park"]), rules=rules)
     play(park, "name Thief", "take gold", "end turn", "take gold")
     assert (park.question == "PARK") == works
     if works:
@@ -449,13 +439,13 @@ def test_poor_house_and_park_work_after_a_hospital_turn_or_not(works: bool) -> N
 @pytest.mark.parametrize("works", [False, True])
 def test_poor_house_and_park_work_after_cut_turns_or_not(works: bool) -> None:
     rules = using(GERMAN, "Witch", add_districts=("Poor House", "Park"), cut_turn_end_effects=works)
-    first = four(seat("Witch", city=["Poor House"]), seat("Thief", city=["Park"]), rules=rules, deck_top=["Temple", "Market"])
+    first = table(seat("Witch", city=["Poor House"]), seat("Thief", city=["Park"]), rules=rules, deck_top=["Temple", "Market"])
     play(first, "draw cards", "keep Temple", "name Thief")
     assert first.gold[0] == int(works)
     assert (first.actor, first.question) == (1, "ACTION")
     play(first, "take gold")
     assert (first.actor, first.question) == ((1, "PARK") if works else (0, "PLAY"))
-    second = four(seat("Witch", city=["Park"]), seat("Thief", city=["Poor House"]), rules=rules)
+    second = table(seat("Witch", city=["Park"]), seat("Thief", city=["Poor House"]), rules=rules)
     play(second, "take gold", "name Thief")
     assert (second.actor, second.question) == ((0, "PARK") if works else (1, "ACTION"))
 
@@ -463,7 +453,7 @@ def test_poor_house_and_park_work_after_cut_turns_or_not(works: bool) -> None:
 @pytest.mark.rule("X-15", "I22")
 def test_the_witchs_resumed_turn_ends_like_any_other() -> None:
     rules = using(GERMAN, "Witch", add_districts=("Poor House", "Park"))
-    g = four(seat("Witch", city=["Park"]), seat("King"), rules=rules)
+    g = table(seat("Witch", city=["Park"]), seat("King"), rules=rules)
     play(g, "take gold", "name King", "take gold")
     assert (g.actor, g.question, g.legal()) == (0, "PLAY", ["end turn"])
     play(g, "end turn")
@@ -486,7 +476,10 @@ def test_two_roles_mean_two_turns_with_one_stock() -> None:
 
 @pytest.mark.rule("B-TWO-ROLES")
 def test_powers_belong_to_the_turn_of_their_role() -> None:
-    g = at(players=[seat("King", "Architect", gold=9, hand=["Tavern", "Temple", "Market", "Prison"], city=["Manor"]), seat("Thief", "Bishop")], called=2)
+    g = at(
+        players=[seat("King", "Architect", gold=9, hand=["Tavern", "Temple", "Market", "Prison"], city=["Manor"]), seat("Thief", "Bishop")],
+        called=2,
+    )
     play(g, "take gold", "income", "build Tavern")
     assert texts(g, "build") == []
     reach(g, "Architect")
@@ -500,7 +493,11 @@ def test_powers_belong_to_the_turn_of_their_role() -> None:
 def test_once_a_turn_means_once_in_each_of_the_two_turns() -> None:
     rules = GERMAN.with_(add_districts=("Museum",))
     city = ["Laboratory", "Museum"]
-    g = at(rules, players=[seat("King", "Architect", hand=["Tavern", "Temple", "Market", "Prison"], city=city), seat("Thief", "Bishop")], called=3)
+    g = at(
+        rules,
+        players=[seat("King", "Architect", hand=["Tavern", "Temple", "Market", "Prison"], city=city), seat("Thief", "Bishop")],
+        called=3,
+    )
     play(g, "laboratory Tavern", "museum Temple")
     assert texts(g, "laboratory") + texts(g, "museum") == []
     reach(g, "Architect")
@@ -540,7 +537,7 @@ def test_the_bishop_guards_the_whole_city_of_a_player_with_two_roles() -> None:
 @pytest.mark.rule("P-1")
 def test_a_turn_is_one_question_in_any_order() -> None:
     city = ["Manor", "Laboratory", "Smithy"]
-    g = four(seat("King", gold=5, hand=["Tavern", "Temple"], city=city), deck_top=["Docks", "Keep"])
+    g = table(seat("King", gold=5, hand=["Tavern", "Temple"], city=city), deck_top=["Docks", "Keep"])
     assert set(g.legal()) == {"take gold", "draw cards", "income", "laboratory Tavern", "laboratory Temple", "smithy"}
     for answer in ("smithy", "take gold", "build Docks", "laboratory Temple", "income"):
         assert g.question == "PLAY"
@@ -552,7 +549,7 @@ def test_a_turn_is_one_question_in_any_order() -> None:
 
 @pytest.mark.rule("P-2", "D-OBSERVATORY", "D-LIBRARY", "R30")
 def test_each_kept_card_is_one_question() -> None:
-    g = four(seat("King", city=["Observatory", "Library"]), deck_top=["Docks", "Keep", "Temple", "Tavern"])
+    g = table(seat("King", city=["Observatory", "Library"]), deck_top=["Docks", "Keep", "Temple", "Tavern"])
     play(g, "draw cards")
     assert (g.question, set(g.legal())) == ("KEEP", {"keep Docks", "keep Keep", "keep Temple"})
     play(g, "keep Temple")
@@ -563,14 +560,14 @@ def test_each_kept_card_is_one_question() -> None:
 
 @pytest.mark.rule("P-2", "D-LIBRARY")
 def test_nothing_is_asked_if_all_drawn_cards_are_kept() -> None:
-    g = four(seat("King", city=["Library"]), deck_top=["Docks", "Keep"])
+    g = table(seat("King", city=["Library"]), deck_top=["Docks", "Keep"])
     play(g, "draw cards")
     assert (g.question, g.hand(0)) == ("PLAY", ["Docks", "Keep"])
 
 
 @pytest.mark.rule("P-9")
 def test_a_question_with_one_answer_is_not_asked() -> None:
-    g = four(seat("King"), deck_top=["Tavern", "Tavern"])
+    g = table(seat("King"), deck_top=["Tavern", "Tavern"])
     play(g, "draw cards")
     assert (g.question, g.hand(0), g.legal()) == ("PLAY", ["Tavern"], ["end turn"])
 
@@ -578,7 +575,16 @@ def test_a_question_with_one_answer_is_not_asked() -> None:
 @pytest.mark.rule("P-3")
 def test_what_happens_by_itself_is_never_asked() -> None:
     rules = using(GERMAN, "Tax Collector", "Artist", add_districts=("Poor House", "Throne Room"))
-    g = at(rules, players=[seat("Tax Collector", city=["Throne Room"]), seat("King", gold=1, hand=["Docks"], city=["Poor House"]), seat("Bishop"), seat("Artist")], crown=0)
+    g = at(
+        rules,
+        players=[
+            seat("Tax Collector", city=["Throne Room"]),
+            seat("King", gold=1, hand=["Docks"], city=["Poor House"]),
+            seat("Bishop"),
+            seat("Artist"),
+        ],
+        crown=0,
+    )
     reach(g, "King")
     assert g.gold[0] == 2 + 1  # the crown moved
     play(g, "take gold", "build Docks", "end turn")
@@ -588,8 +594,8 @@ def test_what_happens_by_itself_is_never_asked() -> None:
 @pytest.mark.rule("P-3", "X-27", "R-ABB-2")
 def test_the_abbot_is_offered_his_coin_only_while_somebody_pays() -> None:
     rules = using(GERMAN, "Abbot")
-    assert "use power" not in four(seat("Abbot", gold=3), seat("King", gold=3), rules=rules, called=4).legal()
-    g = four(seat("Abbot", gold=3), seat("King", gold=4), rules=rules, called=4)
+    assert "use power" not in table(seat("Abbot", gold=3), seat("King", gold=3), rules=rules, called=4).legal()
+    g = table(seat("Abbot", gold=3), seat("King", gold=4), rules=rules, called=4)
     play(g, "use power")
     assert g.gold[:2] == (4, 3)
     assert "use power" not in g.legal()
@@ -597,7 +603,7 @@ def test_the_abbot_is_offered_his_coin_only_while_somebody_pays() -> None:
 
 @pytest.mark.rule("P-4", "R-MAGICIAN")
 def test_the_magician_discards_card_by_card_and_draws_when_done() -> None:
-    g = four(seat("Magician", hand=["Docks", "Keep", "Tavern"]), seat("King", hand=["Palace"]), deck_top=["Temple", "Church"])
+    g = table(seat("Magician", hand=["Docks", "Keep", "Tavern"]), seat("King", hand=["Palace"]), deck_top=["Temple", "Church"])
     assert set(texts(g, "discard")) == {"discard Docks", "discard Keep", "discard Tavern"}
     play(g, "discard Keep")
     assert (g.question, set(g.legal())) == ("DISCARD", {"discard Docks", "discard Tavern", "done"})
@@ -608,7 +614,7 @@ def test_the_magician_discards_card_by_card_and_draws_when_done() -> None:
 
 @pytest.mark.rule("P-4", "R-MAGICIAN")
 def test_the_magician_swaps_with_any_other_player() -> None:
-    g = four(seat("Magician", hand=["Docks"]), seat("King", hand=["Palace", "Manor"]))
+    g = table(seat("Magician", hand=["Docks"]), seat("King", hand=["Palace", "Manor"]))
     assert texts(g, "swap") == ["swap hands with player 1", "swap hands with player 2", "swap hands with player 3"]
     play(g, "swap hands with player 1")
     assert (g.hand(0), g.hand(1)) == (["Manor", "Palace"], ["Docks"])
@@ -618,7 +624,7 @@ def test_the_magician_swaps_with_any_other_player() -> None:
 @pytest.mark.rule("P-5", "R-WIZ-1", "R-WIZ-2")
 def test_the_wizard_looks_takes_and_builds_in_three_answers() -> None:
     rules = using(GERMAN, "Wizard")
-    g = four(seat("Wizard", gold=3, hand=["Tavern"]), seat("King", hand=["Manor", "Palace"]), rules=rules)
+    g = table(seat("Wizard", gold=3, hand=["Tavern"]), seat("King", hand=["Manor", "Palace"]), rules=rules)
     assert texts(g, "look") == ["look at player 1"]  # nobody else has cards
     play(g, "look at player 1")
     assert (g.question, set(g.legal())) == ("WIZARD_TAKE", {"take Manor", "take Palace", "done"})
@@ -634,7 +640,15 @@ def test_the_wizard_looks_takes_and_builds_in_three_answers() -> None:
 
 @pytest.mark.rule("P-6", "R-WARLORD")
 def test_the_warlord_names_district_and_owner_at_once() -> None:
-    g = at(players=[seat("Warlord", gold=2), seat("King", city=["Tavern", "Manor"]), seat("Thief", city=["Tavern", "Castle"]), seat("Magician")], called=7)
+    g = at(
+        players=[
+            seat("Warlord", gold=2),
+            seat("King", city=["Tavern", "Manor"]),
+            seat("Thief", city=["Tavern", "Castle"]),
+            seat("Magician"),
+        ],
+        called=7,
+    )
     assert set(texts(g, "destroy")) == {"destroy Tavern of player 1", "destroy Manor of player 1", "destroy Tavern of player 2"}
     play(g, "destroy Manor of player 1")
     assert (g.gold[0], g.city(1), texts(g, "destroy")) == (0, ["Tavern"], [])
@@ -643,7 +657,7 @@ def test_the_warlord_names_district_and_owner_at_once() -> None:
 @pytest.mark.rule("P-6", "D-POWDER")
 def test_the_powder_tower_names_district_and_owner_at_once() -> None:
     rules = GERMAN.with_(add_districts=("Powder Tower",))
-    g = four(seat("King", city=["Powder Tower", "Manor"]), seat("Warlord", city=["Keep"]), seat("Bishop", city=["Temple"]), rules=rules)
+    g = table(seat("King", city=["Powder Tower", "Manor"]), seat("Warlord", city=["Keep"]), seat("Bishop", city=["Temple"]), rules=rules)
     assert set(texts(g, "blow up")) == {"blow up Keep of player 1", "blow up Temple of player 2"}
     play(g, "blow up Keep of player 1")
     assert (g.city(0), g.city(1), g.discard_size) == (["Manor"], [], 2)
@@ -652,12 +666,21 @@ def test_the_powder_tower_names_district_and_owner_at_once() -> None:
 @pytest.mark.rule("P-6", "R-DIP-2")
 def test_the_diplomat_offers_first_and_then_names_what_he_wants() -> None:
     rules = using(GERMAN, "Diplomat")
-    players = [seat("Diplomat", gold=1, city=["Tavern", "Docks"]), seat("King", city=["Market", "Castle"]), seat("Thief", city=["Temple"]), seat("Magician")]
+    players = [
+        seat("Diplomat", gold=1, city=["Tavern", "Docks"]),
+        seat("King", city=["Market", "Castle"]),
+        seat("Thief", city=["Temple"]),
+        seat("Magician"),
+    ]
     g = at(rules, players=players, called=7)
     assert set(texts(g, "offer")) == {"offer Tavern", "offer Docks"}
     play(g, "offer Docks")
     assert g.question == "EXCHANGE"
-    assert set(texts(g, "exchange")) == {"exchange for Market of player 1", "exchange for Castle of player 1", "exchange for Temple of player 2"}
+    assert set(texts(g, "exchange")) == {
+        "exchange for Market of player 1",
+        "exchange for Castle of player 1",
+        "exchange for Temple of player 2",
+    }
     play(g, "exchange for Castle of player 1")
     assert (g.city(0), g.city(1), g.gold[:2]) == (["Castle", "Tavern"], ["Market", "Docks"], (0, 1))
     assert texts(g, "offer") == []
@@ -666,7 +689,9 @@ def test_the_diplomat_offers_first_and_then_names_what_he_wants() -> None:
 @pytest.mark.rule("P-7", "R-ART-1")
 def test_the_artist_beautifies_up_to_two_districts() -> None:
     rules = using(GERMAN, "Artist")
-    g = at(rules, players=[seat("Artist", gold=5, city=["Tavern", "Docks", "Keep"]), seat("King"), seat("Thief"), seat("Magician")], called=8)
+    g = at(
+        rules, players=[seat("Artist", gold=5, city=["Tavern", "Docks", "Keep"]), seat("King"), seat("Thief"), seat("Magician")], called=8
+    )
     play(g, "beautify Docks")
     assert set(texts(g, "beautify")) == {"beautify Tavern", "beautify Keep"}
     play(g, "beautify Keep")
@@ -676,7 +701,7 @@ def test_the_artist_beautifies_up_to_two_districts() -> None:
 @pytest.mark.rule("P-7", "D-LAB", "D-MUSEUM", "D-SMITHY")
 def test_laboratory_and_museum_name_a_card_and_the_smithy_does_not() -> None:
     rules = GERMAN.with_(add_districts=("Museum",))
-    g = four(seat("King", gold=3, hand=["Tavern", "Docks"], city=["Laboratory", "Smithy", "Museum"]), rules=rules)
+    g = table(seat("King", gold=3, hand=["Tavern", "Docks"], city=["Laboratory", "Smithy", "Museum"]), rules=rules)
     for verb in ("laboratory", "museum"):
         assert set(texts(g, verb)) == {f"{verb} Tavern", f"{verb} Docks"}
     assert texts(g, "smithy") == ["smithy"]
@@ -685,7 +710,7 @@ def test_laboratory_and_museum_name_a_card_and_the_smithy_does_not() -> None:
 @pytest.mark.rule("P-8", "D-LIGHT")
 def test_the_lighthouse_is_answered_by_a_card_or_declined() -> None:
     rules = GERMAN.with_(add_districts=("Lighthouse",))
-    g = four(seat("King", gold=3, hand=["Lighthouse"]), rules=rules)
+    g = table(seat("King", gold=3, hand=["Lighthouse"]), rules=rules)
     play(g, "take gold", "build Lighthouse")
     assert g.question == "LIGHTHOUSE"
     assert {"take Palace", "done"} <= set(g.legal())
@@ -695,7 +720,7 @@ def test_the_lighthouse_is_answered_by_a_card_or_declined() -> None:
 
 @pytest.mark.rule("P-8", "D-BELL", "O-bell_tower_choice")
 def test_the_bell_tower_is_answered_by_a_number() -> None:
-    g = four(seat("King", gold=5, hand=["Bell Tower"]), rules=GERMAN.with_(add_districts=("Bell Tower",)))
+    g = table(seat("King", gold=5, hand=["Bell Tower"]), rules=GERMAN.with_(add_districts=("Bell Tower",)))
     play(g, "take gold", "build Bell Tower")
     assert (g.question, set(g.legal())) == ("BELL_TOWER", {"end at 7", "end at 8"})
     assert play(g.clone(), "end at 7").districts_to_end == 7
@@ -716,20 +741,22 @@ def test_the_graveyard_is_answered_by_yes_or_no() -> None:
 @pytest.mark.rule("P-8", "D-PARK", "R130")
 def test_the_park_is_answered_by_yes_or_no() -> None:
     rules = GERMAN.with_(add_districts=("Park",))
-    g = four(seat("King", city=["Park"]), rules=rules, deck_top=["Temple", "Docks"])
+    g = table(seat("King", city=["Park"]), rules=rules, deck_top=["Temple", "Docks"])
     play(g, "take gold", "end turn")
     assert (g.actor, g.question, set(g.legal())) == (0, "PARK", {"yes", "no"})
     assert play(g.clone(), "no").hand(0) == []
     play(g, "yes")
     assert g.hand(0) == ["Docks", "Temple"]
-    full = four(seat("King", city=["Park"], hand=["Keep"]), rules=rules)
+    full = table(seat("King", city=["Park"], hand=["Keep"]), rules=rules)
     assert play(full, "take gold", "end turn").actor != 0
 
 
 @pytest.mark.rule("P-8", "R-EMP-2", "R-EMP-4")
 def test_the_emperor_names_a_player_who_answers_with_gold_or_a_card() -> None:
     rules = using(GERMAN, "Emperor", emperor_tribute="payer_chooses")
-    g = at(rules, players=[seat("Emperor"), seat("Thief", gold=1, hand=["Docks", "Keep"]), seat("Bishop"), seat("Magician")], crown=3, called=3)
+    g = at(
+        rules, players=[seat("Emperor"), seat("Thief", gold=1, hand=["Docks", "Keep"]), seat("Bishop"), seat("Magician")], crown=3, called=3
+    )
     assert (g.actor, g.question) == (0, "CROWN")
     assert g.legal() == ["crown player 1", "crown player 2", "crown player 3"]
     play(g, "crown player 1")
@@ -741,7 +768,7 @@ def test_the_emperor_names_a_player_who_answers_with_gold_or_a_card() -> None:
 @pytest.mark.rule("P-8", "P-9", "D-BALL")
 def test_the_ballroom_is_answered_by_thanks_or_silence() -> None:
     rules = GERMAN.with_(add_districts=("Ballroom",))
-    g = four(seat("King"), seat("Bishop", city=["Ballroom"]), rules=rules, crown=1, called=3)
+    g = table(seat("King"), seat("Bishop", city=["Ballroom"]), rules=rules, crown=1, called=3)
     assert (g.actor, g.question, set(g.legal())) == (0, "THANK", {"thank", "stay silent"})
     assert play(g.clone(), "thank").question == "PLAY"
     play(g, "stay silent")
@@ -764,9 +791,9 @@ def test_texts_name_seats_and_indices_count_from_the_actor() -> None:
 
 @pytest.mark.rule("P-8")
 def test_an_illegal_answer_is_refused_with_the_legal_ones() -> None:
-    g = four(seat("King"))
+    g = table(seat("King"))
     before = g.observation(0).copy()
-    with pytest.raises(ValueError, match="build Palace.*take gold"):
+    with pytest.raises(ValueError, match=r"build Palace.*take gold"):
         g.play("build Palace")
     assert (g.observation(0) == before).all()
     assert set(g.legal()) == {"take gold", "draw cards"}
