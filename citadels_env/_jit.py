@@ -6,6 +6,7 @@ the cache directory is named by the content of every source file that can reach
 the compiled code, the Numba version and the compiler flags.
 """
 
+import functools
 import os
 import sys
 import time
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 from numba import njit
 from numba.core import config
 from platformdirs import user_cache_path
@@ -54,22 +56,32 @@ def entry_for(*packages: Path) -> Callable[[Callable[..., Any]], Any]:
             compiled = njit(cache=True, nogil=True)(function)
         finally:
             config.CACHE_DIR = before
-        return _Announced(compiled, directory) if COMPILED else compiled
+        return _Announced(compiled, directory) if COMPILED else _quiet(compiled)
 
     return entry
 
 
+def _quiet(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Plain Python: the random numbers overflow by intent."""
+
+    @functools.wraps(function)
+    def quiet(*args: Any) -> Any:
+        with np.errstate(over="ignore"):
+            return function(*args)
+
+    return quiet
+
+
 class _Announced:
-    """An entry point that says so when its first call has to compile."""
+    """An entry point that says so when its first call has to compile; `run` is the bare function after that."""
 
     def __init__(self, compiled: Any, directory: Path) -> None:
         self.compiled = compiled
         self.directory = directory
+        self.run = self._first_call
 
     def __call__(self, *args: Any) -> Any:
-        if self.compiled.signatures:
-            return self.compiled(*args)
-        return self._first_call(*args)
+        return self.run(*args)
 
     def _first_call(self, *args: Any) -> Any:
         global _announced
@@ -86,6 +98,7 @@ class _Announced:
         result = self.compiled(*args)
         if not cached:
             print(f"citadels: compiled {name} in {time.perf_counter() - start:.0f} s", file=sys.stderr, flush=True)
+        self.run = self.compiled
         return result
 
 

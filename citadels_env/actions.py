@@ -108,10 +108,10 @@ def split(action: int) -> tuple[str, int | None, int | None, bool]:
     return block.verb, index, None, False
 
 
-def describe(action: int, seat: int, n_players: int, owner: dict[int, int] | None = None, coined: bool = False) -> str:
+def describe(action: int, seat: int, n_players: int, owner: int | None = None, coined: bool = False) -> str:
     """The text of `action` when `seat` answers (players in texts are absolute seats).
 
-    `owner` tells where single-copy districts stand; `coined` whether the single-copy district named is beautified.
+    Where the action names a single-copy district on the table, `owner` is its seat and `coined` says whether it is beautified.
     """
     verb, argument, player, beautified = split(action)
     kind = block_of(action).argument
@@ -127,11 +127,9 @@ def describe(action: int, seat: int, n_players: int, owner: dict[int, int] | Non
     text = f"{verb} {DISTRICTS[argument].name}{star}"  # type: ignore[index]
     if kind != "target":
         return text
-    if player is None:
-        absolute = (owner or {}).get(argument, "?")  # type: ignore[arg-type]
-    else:
-        absolute = (seat + player) % n_players
-    return f"{text} of player {absolute}"
+    if player is not None:
+        owner = (seat + player) % n_players
+    return f"{text} of player {'?' if owner is None else owner}"
 
 
 def table() -> str:

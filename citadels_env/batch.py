@@ -15,43 +15,54 @@ from .rules import Rules
 
 DEAL, RESUME, LOOK = -1, -2, -3  # answers of `advance` that are no actions
 LEAST_CHUNK = 256  # games a thread should have at least
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_mix = getattr(state.mix, "py_func", state.mix)  # for arrays
 
 
 @kernel
 def next_seed(seed):
     """The seed of the game that follows one with `seed` in the same place (uint64)."""
-    return state.mix(seed + np.uint64(0x9E3779B97F4A7C15))
+    return state.mix(seed + GOLDEN)
+
+
+# What goes into a step and comes out of it, one record per game.
+STEP = np.dtype(
+    [
+        ("answer", np.int64),  # an action, or DEAL (a new game from its seed), RESUME (a position set up by hand), LOOK (change nothing)
+        ("seed", np.uint64),  # of the game being played
+        ("rewards", np.float32, MAX_PLAYERS),  # by absolute seat; zero unless the game has just ended
+        ("done", np.uint8),  # the game ended with this answer
+    ]
+)
 
 
 @entry
-def advance(states, options, answers, seeds, masks, observations, rewards, done, scheme, auto_reset, rows, width, first, last):
+def advance(states, steps, masks, observations, templates, scheme, auto_reset, rows, width, first, last):
     """Answer in the games `first` to `last` - 1 and write what comes next.
 
-    answers: int64, an action, or DEAL (a new game from its seed), RESUME (call the next rank of a position set up
-    by hand), LOOK (change nothing).  Written: masks (uint8), observations of the actor (uint8, none if the array
-    has no columns), rewards (float32; zero unless the game ended), done (uint8: the game ended with this answer).
-    With auto_reset a finished game is followed by a new one at once.
+    Written: the outcome in `steps` (STEP records), masks (uint8), observations of the actor (uint8; none if the array
+    has no columns).  With auto_reset a finished game is followed by a new one at once.
     """
     moves = np.empty(engine.MAX_MOVES, np.int64)
     for i in range(first, last):
-        g = states[i]
-        answer = answers[i]
-        done[i] = 0
+        g, step = states[i], steps[i]
+        answer = step.answer
+        step.done = 0
         for seat in range(MAX_PLAYERS):
-            rewards[i, seat] = 0.0
+            step.rewards[seat] = 0.0
         if answer >= 0:
             engine.apply(g, answer)
         elif answer == DEAL:
-            engine.new_game(g, seeds[i])
+            engine.new_game(g, step.seed)
         elif answer == RESUME:
             turn.call_next(g)
         n = engine.settle(g, moves)
         if g.over and answer != LOOK:
-            done[i] = 1
-            scoring.write_rewards(g, scheme, rewards[i])
+            step.done = 1
+            scoring.write_rewards(g, scheme, step.rewards)
             if auto_reset:
-                seeds[i] = next_seed(seeds[i])
-                engine.new_game(g, seeds[i])
+                step.seed = next_seed(step.seed)
+                engine.new_game(g, step.seed)
                 n = engine.settle(g, moves)
         mask = masks[i]
         mask[:] = 0
@@ -61,14 +72,14 @@ def advance(states, options, answers, seeds, masks, observations, rewards, done,
             if g.over:
                 observations[i, :] = 0
             else:
-                observation.write(g, np.int64(g.actor[g.depth - 1]), rows, width, options[i], observations[i])
+                observation.write(g, np.int64(g.actor[g.depth - 1]), rows, width, templates, observations[i])
 
 
 @entry
-def observe(states, options, seats, observations, rows, width):
+def observe(states, seats, observations, templates, rows, width):
     """Write what `seats` (int64, one per game) see."""
     for i in range(states.shape[0]):
-        observation.write(states[i], seats[i], rows, width, options[i], observations[i])
+        observation.write(states[i], seats[i], rows, width, templates, observations[i])
 
 
 @entry
@@ -127,10 +138,21 @@ def game_seeds(seed: int, n: int) -> Any:
     if not 0 <= seed < 2**64:
         raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed}")
     with np.errstate(over="ignore"):
-        z = (np.arange(n, dtype=np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed) * np.uint64(0xD1342543DE82EF95)
-        z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
+        return _mix((np.arange(n, dtype=np.uint64) + np.uint64(1)) * GOLDEN + np.uint64(seed) * np.uint64(0xD1342543DE82EF95))
+
+
+def fill_in_rules(states: Any, rules: Sequence[Rules], rows: int) -> Any:
+    """Write one `Rules` into each record; return the observation templates that go with them."""
+    known: dict[Rules, int] = {}
+    records, templates = [], []
+    for r in rules:
+        if r not in known:
+            record = state.rules_row(r)
+            record["template"] = known[r] = len(records)
+            records.append(record)
+            templates.append(observation.template(record, rows))
+    states["rules"] = np.array(records, state.RULES)[[known[r] for r in rules]]
+    return np.array(templates)
 
 
 class Batch:
@@ -184,23 +206,21 @@ class Batch:
         self.threads = min(threads, os.cpu_count() or 1)
         self.observation_rows = every[0].players if compact else MAX_PLAYERS
         self.observation_size = observation.size(self.observation_rows)
-        rows: dict[Rules, Any] = {r: state.rules_row(r) for r in set(every)}
-        values = {r: observation.option_values(row) for r, row in rows.items()}
         self.states = state.new_states(n)
-        for k, r in enumerate(every):
-            self.states["rules"][k] = rows[r]
-        self._options = np.array([values[r] for r in every])
+        self._templates = fill_in_rules(self.states, every, self.observation_rows)
         self._scheme = scoring.REWARDS.index(rewards)
         self._auto_reset = auto_reset
         self._masks = np.zeros((n, N_ACTIONS), np.uint8)
         self._nothing = np.zeros((n, 0), np.uint8)
         self._observations = np.zeros((n, self.observation_size), np.uint8)
         self._observed = False
-        self._answers = np.full(n, DEAL, np.int64)
         self._index = np.arange(n)
-        self.rewards = np.zeros((n, MAX_PLAYERS), np.float32)
-        self._done = np.zeros(n, np.uint8)
-        self.seeds = game_seeds(seed, n)
+        self._steps = np.zeros(n, STEP).view(np.recarray)
+        self.rewards = self._steps["rewards"].view(np.ndarray)
+        self.seeds = self._steps["seed"].view(np.ndarray)
+        self._answers = self._steps["answer"].view(np.ndarray)
+        self.seeds[:] = game_seeds(seed, n)
+        self._answers[:] = DEAL
         self._advance(observe_too=False)
 
     def _advance(self, observe_too: bool) -> None:
@@ -208,12 +228,11 @@ class Batch:
 
         def chunk(first: int, last: int) -> None:
             advance(
-                self.states, self._options, self._answers, self.seeds, self._masks, observations, self.rewards, self._done,
-                self._scheme, self._auto_reset, self.observation_rows, N_DISTRICTS, first, last,
+                self.states, self._steps, self._masks, observations, self._templates, self._scheme, self._auto_reset,
+                self.observation_rows, N_DISTRICTS, first, last,
             )  # fmt: skip
 
-        with np.errstate(over="ignore"):
-            in_chunks(chunk, self.num_games, self.threads)
+        in_chunks(chunk, self.num_games, self.threads)
         self._observed = observe_too
 
     @property
@@ -225,7 +244,7 @@ class Batch:
     @property
     def done(self) -> Any:
         """(N,) bool: the game ended in the last step."""
-        return self._done.view(np.bool_)
+        return self._steps["done"].view(np.ndarray).view(np.bool_)
 
     def masks(self) -> Any:
         """(N, N_ACTIONS) bool: the legal answers; a live view that the next step overwrites."""
@@ -263,12 +282,10 @@ class Batch:
         After the first call every `step` writes it along.
         """
         if not self._observed:
+            before = self._steps.copy()
             self._answers[:] = LOOK
-            done, rewards = self._done.copy(), self.rewards.copy()
-            self._auto_reset, before = False, self._auto_reset
             self._advance(observe_too=True)
-            self._auto_reset = before
-            self._done[:], self.rewards[:] = done, rewards
+            self._steps[:] = before
         return self._observations
 
     def observe(self, seats: Any) -> Any:
@@ -277,7 +294,7 @@ class Batch:
         if (seats < 0).any() or (seats >= self.states["rules"]["n_players"]).any():
             raise ValueError(f"seats must be players of their games, not {seats}")
         result = np.zeros((self.num_games, self.observation_size), np.uint8)
-        observe(self.states, self._options, seats, result, self.observation_rows, N_DISTRICTS)
+        observe(self.states, seats, result, self._templates, self.observation_rows, N_DISTRICTS)
         return result
 
     def play_out(self) -> int:
@@ -285,8 +302,7 @@ class Batch:
 
         Afterwards `actors` is -1 everywhere; `states["score"]` holds the scores.
         """
-        with np.errstate(over="ignore"):
-            counts = in_chunks(lambda first, last: play_out(self.states, first, last), self.num_games, self.threads)
+        counts = in_chunks(lambda first, last: play_out(self.states, first, last), self.num_games, self.threads)
         self._masks[:] = 0
         self._observations[:] = 0
         return int(sum(counts))
@@ -294,8 +310,7 @@ class Batch:
     def deal(self, seed: int | None = None) -> None:
         """Deal new games everywhere: from `seed`, or each place's next game."""
         if seed is None:
-            with np.errstate(over="ignore"):
-                self.seeds[:] = [next_seed(s) for s in self.seeds]
+            self.seeds[:] = _mix(self.seeds + GOLDEN)
         else:
             self.seeds[:] = game_seeds(seed, self.num_games)
         self._answers[:] = DEAL

@@ -11,6 +11,9 @@ from .cards import DISTRICTS, N_DISTRICTS, N_RANKS, ROLES
 from .rules import GERMAN, Rules
 from .vocabulary import Ask, Turn
 
+_NOTHING = np.zeros((1, 0), np.uint8)
+_advance = batch.advance
+
 
 class Game:
     """One game of Citadels under `rules`; the same rules, seed and answers give the same game.
@@ -20,7 +23,7 @@ class Game:
 
     def __init__(self, rules: Rules = GERMAN, seed: int = 0) -> None:
         self._begin(rules, seed)
-        self._seeds = np.array([seed], np.uint64)
+        self._steps["seed"] = seed
         self._advance(batch.DEAL)
 
     def _begin(self, rules: Rules, seed: int) -> None:
@@ -30,18 +33,14 @@ class Game:
             raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}")
         self.rules = rules
         self.seed = int(seed)
-        self.log: list[str] = []
-        self._answers: list[int] = []
+        self._answered: list[tuple[int, int, int]] = []  # seat, action, owner * 2 + coin of a single district on the table
         self._start: dict[str, Any] | None = None  # the position the game began from
+        self._redealt = False
         self._states = state.new_states(1)
-        self._states["rules"][0] = state.rules_row(rules)
-        self._options = observation.option_values(self._states["rules"][0])[None, :]
+        self._templates = batch.fill_in_rules(self._states, [rules], MAX_PLAYERS)
         self._mask = np.zeros((1, N_ACTIONS), np.uint8)
-        self._nothing = np.zeros((1, 0), np.uint8)
-        self._rewards = np.zeros((1, MAX_PLAYERS), np.float32)
-        self._done = np.zeros(1, np.uint8)
-        self._answer = np.zeros(1, np.int64)
-        self._seeds = np.zeros(1, np.uint64)
+        self._seen = np.zeros((1, observation.size()), np.uint8)
+        self._steps = np.zeros(1, batch.STEP).view(np.recarray)
 
     @classmethod
     def from_position(cls, rules: Rules, position_: Mapping[str, Any], seed: int = 0) -> "Game":
@@ -63,12 +62,8 @@ class Game:
         return notation.replay(cls, text)
 
     def _advance(self, answer: int) -> None:
-        self._answer[0] = answer
-        with np.errstate(over="ignore"):
-            batch.advance(
-                self._states, self._options, self._answer, self._seeds, self._mask, self._nothing, self._rewards, self._done,
-                0, False, MAX_PLAYERS, N_DISTRICTS, 0, 1,
-            )  # fmt: skip
+        self._steps["answer"] = answer
+        _advance(self._states, self._steps, self._mask, _NOTHING, self._templates, 0, False, MAX_PLAYERS, N_DISTRICTS, 0, 1)
 
     # --- what is asked ----------------------------------------------------------
 
@@ -109,17 +104,19 @@ class Game:
 
     def describe(self, action: int) -> str:
         """The text of an action for the seat that must answer."""
-        seat = self.actor or 0
-        _, argument, player, _ = actions.split(action)
-        kind = actions.block_of(action).argument
-        owner: dict[int, int] = {}
-        coined = False
-        if kind in ("own", "target") and player is None and argument is not None and argument >= cards.N_REPEATED:
-            cities, coins = self._states["city"][0], self._states["coins"][0]
-            at = [s for s in range(self.rules.players) if cities[s, argument]]
-            owner = {argument: at[0]} if at else {}
-            coined = bool(at) and bool(coins[at[0], argument])
-        return actions.describe(action, seat, self.rules.players, owner, coined)
+        return self._text(self.actor or 0, action, self._single(action))
+
+    def _single(self, action: int) -> int:
+        """Owner * 2 + coin of the single-copy district on the table that an action names; -1 for other actions."""
+        _, card, player, _ = actions.split(action)
+        if actions.block_of(action).argument not in ("own", "target") or player is not None or card is None or card < cards.N_REPEATED:
+            return -1
+        owners = np.flatnonzero(self._states["city"][0, :, card])
+        return int(owners[0]) * 2 + int(self._states["coins"][0, owners[0], card]) if owners.size else -1
+
+    def _text(self, seat: int, action: int, single: int) -> str:
+        owner = None if single < 0 else single >> 1
+        return actions.describe(action, seat, self.rules.players, owner, single > 0 and bool(single & 1))
 
     # --- answering --------------------------------------------------------------
 
@@ -129,15 +126,35 @@ class Game:
         Raises ValueError for an answer that is not legal, listing those that are; the game is unchanged then.
         """
         action = self._index(answer)
-        text = self.describe(action)
-        self.log.append(f"player {self.actor}: {text}")
-        self._answers.append(action)
+        seat = int(self._states["actor"][0, int(self._states["depth"][0]) - 1])
+        self._answered.append((seat, action, self._single(action) if action >= actions.OFFER else -1))
         self._advance(action)
         return self
+
+    def step(self, action: int) -> tuple[Any, Any]:
+        """Answer by index and return (mask, observation) of whoever answers next, in one call of the kernel.
+
+        mask: (N_ACTIONS,) bool, observation: full form, uint8; both are live arrays that the next `step` overwrites.
+        Raises ValueError as `play` does.
+        """
+        if not (0 <= action < N_ACTIONS and self._mask[0, action]):
+            self._index(action)
+        depth = self._states["depth"][0]
+        self._answered.append((self._states["actor"][0, depth - 1], action, self._single(action) if action >= actions.OFFER else -1))
+        self._steps["answer"] = action
+        _advance(self._states, self._steps, self._mask, self._seen, self._templates, 0, False, MAX_PLAYERS, N_DISTRICTS, 0, 1)
+        return self._mask[0].view(np.bool_), self._seen[0]
+
+    @property
+    def log(self) -> list[str]:
+        """What was answered so far, one text each: ``"player 0: draft King"``."""
+        return [f"player {seat}: {self._text(seat, action, single)}" for seat, action, single in self._answered]
 
     def _index(self, answer: str | int) -> int:
         if self.over:
             raise ValueError(f"the game is over; {answer!r} answers no question")
+        if type(answer) is int and 0 <= answer < N_ACTIONS and self._mask[0, answer]:
+            return answer
         if isinstance(answer, str):
             texts = dict(zip(self.legal(), self.legal_indices(), strict=True))
             if answer in texts:
@@ -250,7 +267,7 @@ class Game:
         """The seats that won, several if they share it; raises ValueError before the end."""
         if not self.over:
             raise ValueError("the game is not over; it has no winners yet")
-        return [seat for seat in range(self.rules.players) if self._rewards[0, seat] > 0]
+        return [seat for seat in range(self.rules.players) if self._steps["rewards"][0, seat] > 0]
 
     # --- hidden information and copies ------------------------------------------
 
@@ -263,29 +280,24 @@ class Game:
             seat = self.actor or 0
         rows = self.rules.players if compact else MAX_PLAYERS
         result = np.zeros((1, observation.size(rows)), np.uint8)
-        batch.observe(self._states, self._options, np.array([self._seat(seat)]), result, rows, N_DISTRICTS)
+        templates = observation.template(self._states["rules"][0], rows)[None, :] if compact else self._templates
+        batch.observe(self._states, np.array([self._seat(seat)]), result, templates, rows, N_DISTRICTS)
         return result[0]
 
     def redeal(self, seat: int, seed: int) -> "Game":
         """A copy of the game with other hidden cards, roles and chances, consistent with all that `seat` knows."""
         copy = self.clone()
-        with np.errstate(over="ignore"):
-            batch.redeal(copy._states, np.array([self._seat(seat)]), batch.game_seeds(seed, 1))
-        copy._start = None
-        copy._answers = []
+        batch.redeal(copy._states, np.array([self._seat(seat)]), batch.game_seeds(seed, 1))
         copy._redealt = True
         return copy
-
-    _redealt = False
 
     def clone(self) -> "Game":
         """An independent copy that continues identically."""
         copy = Game.__new__(Game)
         copy.__dict__.update(self.__dict__)
-        for name in ("_states", "_mask", "_rewards", "_done", "_answer", "_seeds"):
+        for name in ("_states", "_mask", "_seen", "_steps"):
             setattr(copy, name, getattr(self, name).copy())
-        copy.log = list(self.log)
-        copy._answers = list(self._answers)
+        copy._answered = list(self._answered)
         return copy
 
     __copy__ = clone

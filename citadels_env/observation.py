@@ -14,7 +14,7 @@ from ._jit import kernel
 from .actions import MAX_PLAYERS
 from .cards import N_DISTRICTS, N_RANKS, N_ROLES
 from .state import players
-from .vocabulary import Ask, Turn
+from .vocabulary import Ask, Role, Turn
 
 VERSION = 1  # changes whenever the meaning of an entry does
 
@@ -52,13 +52,15 @@ class Block(NamedTuple):
 def blocks(rows: int = MAX_PLAYERS) -> tuple[Block, ...]:
     """The blocks in order, for `rows` player rows (8: full form; the number of players: compact form)."""
     return (
+        Block("role_set", (N_ROLES,), 1, "the roles of the game"),
+        Block("deck_list", (N_DISTRICTS,), 9, "copies of each district in the game"),
+        Block("options", (len(RULE_COLUMNS),), 60, "options of the rules (words as their number in the list of values), costs: " + ", ".join(RULE_COLUMNS)),
         Block("question", (len(Ask),), 1, "one-hot: the question, if the observer must answer it"),
         Block("subject", (N_DISTRICTS,), 1, "one-hot: the district that question is about (Graveyard, Wizard's build, Diplomat's offer)"),
         Block("shown", (N_DISTRICTS,), 9, "cards shown to the observer by that question: drawn, in the hand looked at, in the deck"),
         Block("turn", (len(TURN_COLUMNS),), 60, "this turn: " + ", ".join(TURN_COLUMNS)),
         Block("game", (len(GAME_COLUMNS),), 255, ", ".join(GAME_COLUMNS)),
         Block("called", (N_RANKS,), 1, "one-hot: the rank that is called; none in the draft"),
-        Block("role_set", (N_ROLES,), 1, "the roles of the game"),
         Block("face_up", (N_RANKS,), 1, "ranks lying face up this round"),
         Block("murdered", (N_RANKS,), 1, "one-hot: the rank named by the Assassin"),
         Block("robbed", (N_RANKS,), 1, "one-hot: the rank named by the Thief"),
@@ -69,8 +71,6 @@ def blocks(rows: int = MAX_PLAYERS) -> tuple[Block, ...]:
         Block("buried", (N_RANKS,), 1, "ranks the observer buried (two players)"),
         Block("hand", (N_DISTRICTS,), 9, "cards in the observer's hand"),
         Block("museum", (N_DISTRICTS,), 3, "cards the observer knows under the Museum"),
-        Block("deck_list", (N_DISTRICTS,), 9, "copies of each district in the game"),
-        Block("options", (len(RULE_COLUMNS),), 60, "options of the rules (words as their number in the list of values), costs: " + ", ".join(RULE_COLUMNS)),
         Block("players", (rows, len(PLAYER_COLUMNS)), 255, "one row per player: " + ", ".join(PLAYER_COLUMNS)),
         Block("revealed", (rows, N_RANKS), 1, "ranks each player has revealed this round"),
         Block("city", (rows, N_DISTRICTS), 9, "districts in each city, beautified ones included"),
@@ -131,28 +131,40 @@ def table() -> str:
 
 # --- writing it ---------------------------------------------------------------
 
-(_QUESTION, _SUBJECT, _SHOWN, _TURN, _GAME, _CALLED, _ROLE_SET, _FACE_UP, _MURDERED, _ROBBED, _BEWITCHED, _ROLES, _OFFERED,
- _PASSED, _BURIED, _HAND, _MUSEUM, _DECK_LIST, _OPTIONS, _PLAYERS, *_) = offsets().values()  # fmt: skip
+(_ROLE_SET, _DECK_LIST, _OPTIONS, _QUESTION, _SUBJECT, _SHOWN, _TURN, _GAME, _CALLED, _FACE_UP, _MURDERED, _ROBBED, _BEWITCHED,
+ _ROLES, _OFFERED, _PASSED, _BURIED, _HAND, _MUSEUM, _PLAYERS, *_) = offsets().values()  # fmt: skip
 _N_PLAYER_COLUMNS = len(PLAYER_COLUMNS)
 
 
+def template(rules: Any, rows: int = MAX_PLAYERS) -> Any:
+    """The entries that never change in games of a RULES record, the others zero: uint8 array of `size(rows)`."""
+    result = np.zeros(size(rows), np.uint8)
+    for role in rules["role"]:
+        if role >= 0:
+            view(result, "role_set")[role] = 1
+    view(result, "deck_list")[:] = rules["copies"]
+    values = [int(rules[name]) for name in (*state.OPTIONS, "smithy_cost", "smithy_cards")]
+    view(result, "options")[:] = np.minimum(values + [int(rules["cost"][card]) for card in COST_COLUMNS], 255)
+    view(result, "game")[1:3] = rules["n_players"], rules["n_roles"]
+    view(result, "players")[: rules["n_players"], 0] = 1
+    return result
+
+
 @kernel
-def write(g, seat, rows, width, options, out):
+def write(g, seat, rows, width, templates, out):
     """Write what `seat` sees into `out` (uint8 array of size(rows)).
 
-    `width` is N_DISTRICTS and `options` the row of `option_values`, given at run time: copies of a length
-    known to the compiler are unrolled into slow scalar code.
+    `templates` has a row of `template` for every set of rules; `width` is N_DISTRICTS, given at run time, since
+    copies of a length known to the compiler are unrolled into slow scalar code.
     """
-    out[:] = 0
+    fixed = templates[g.rules.template]
+    for index in range(fixed.size):
+        out[index] = fixed[index]
     write_question(g, seat, width, out)
     write_game(g, seat, out)
     write_draft(g, seat, out)
     for card in range(width):
         out[_HAND + card] = g.hand[seat, card]
-    for card in range(width):
-        out[_DECK_LIST + card] = g.rules.copies[card]
-    for index in range(options.size):
-        out[_OPTIONS + index] = options[index]
     if g.any_known[state.MUSEUM_PILE]:
         for card in range(width):
             out[_MUSEUM + card] = np.int64(g.known[state.MUSEUM_PILE, card]) >> 2 * seat & 3
@@ -161,10 +173,10 @@ def write(g, seat, rows, width, options, out):
     coins = city + rows * width
     known = coins + rows * width
     n = players(g)
-    for rank in range(np.int64(g.rules.n_roles)):
+    for rank in range(np.int64(g.called) + 1):
         if g.revealed[rank]:
             out[revealed + state.distance(g, seat, np.int64(g.owner[rank])) * N_RANKS + rank] = 1
-    artist = g.rules.n_roles == N_RANKS
+    artist = g.rules.role[N_RANKS - 1] == Role.ARTIST
     other = seat
     for row in range(n):
         write_player(g, other, out, _PLAYERS + row * _N_PLAYER_COLUMNS)
@@ -177,6 +189,33 @@ def write(g, seat, rows, width, options, out):
             for card in range(width):
                 out[known + (row - 1) * width + card] = np.int64(g.known[other, card]) >> 2 * seat & 3
         other = other + 1 if other + 1 < n else 0
+    write_marks(g, seat, n, out)
+
+
+@kernel
+def write_marks(g, seat, n, out):
+    """Marks of single players: crown, first to draft, to answer, turn, taxes, robbery, Witch, first to complete."""
+    out[row_at(seat, n, np.int64(g.crown)) + 4] = 1
+    out[row_at(seat, n, np.int64(g.draft_first)) + 5] = 1
+    if not g.over:
+        out[row_at(seat, n, np.int64(g.actor[g.depth - 1])) + 6] = 1
+        if g.turn_role >= 0:
+            out[row_at(seat, n, np.int64(g.turn_seat)) + 7] = 1
+    if g.tax_seat >= 0:
+        out[row_at(seat, n, np.int64(g.tax_seat)) + 8] = 1
+    if g.robber >= 0:
+        out[row_at(seat, n, np.int64(g.robber)) + 9] = 1
+    if g.witch >= 0:
+        out[row_at(seat, n, np.int64(g.witch)) + 10] = 1
+    if g.first_completers:
+        for other in range(n):
+            out[row_at(seat, n, other) + 11] = np.int64(g.first_completers) >> other & 1
+
+
+@kernel
+def row_at(seat, n, other):
+    """Where the row of `other` in the block `players` begins."""
+    return _PLAYERS + (other - seat if other >= seat else other - seat + n) * _N_PLAYER_COLUMNS
 
 
 @kernel
@@ -220,15 +259,12 @@ def write_game(g, seat, out):
         if g.turn_kind != Turn.NORMAL:
             out[_GAME + 7 + np.int64(g.turn_kind)] = 1
     out[_GAME] = min(255, np.int64(g.round_number))
-    out[_GAME + 1] = g.rules.n_players
-    out[_GAME + 2] = g.rules.n_roles
     out[_GAME + 3] = g.deck_size
     out[_GAME + 4] = g.hand_size[state.DISCARD_PILE]
     out[_GAME + 5] = g.districts_to_end
     out[_GAME + 6] = g.ending
     out[_GAME + 7] = g.rank_1_built
     for rank in range(np.int64(g.rules.n_roles)):
-        out[_ROLE_SET + np.int64(g.rules.role[rank])] = 1
         out[_ROLES + rank] = g.owner[rank] == seat
         out[_FACE_UP + rank] = g.drafted_at[rank] == state.FACE_UP
     if g.murdered >= 0:
@@ -242,23 +278,23 @@ def write_game(g, seat, out):
 @kernel
 def write_draft(g, seat, out):
     """What the seat was offered, passed on and buried at its visits of the draft."""
-    n_players = players(g)
-    visit, before = -1, -1
-    for step in range(min(np.int64(g.draft_step) + 1, turn.N_STEPS[n_players])):
-        mine = turn.step_seat(g, step) == seat
-        if mine:
-            pool = turn.offered(g, step)
-            if before != step - 1 or visit < 0:
-                visit += 1
-                write_set(pool, out, _OFFERED + visit * N_RANKS)
-            before = step
-            if step < g.draft_step:
-                for rank in range(np.int64(g.rules.n_roles)):
-                    if g.drafted_at[rank] == step:
-                        pool &= ~(1 << rank)
-                        if turn.STEP_BURIES[n_players, step]:
-                            out[_BURIED + rank] = 1
-                write_set(pool, out, _PASSED + visit * N_RANKS)
+    n_players, now = players(g), np.int64(g.draft_step)
+    place = state.distance(g, np.int64(g.draft_first), seat)
+    for visit in range(turn.N_VISITS[n_players]):
+        step = turn.VISIT[n_players, place, visit]
+        if step > now:
+            break
+        pool = turn.offered(g, step)
+        write_set(pool, out, _OFFERED + visit * N_RANKS)
+        buries = turn.VISIT_BURIES[n_players, place, visit]
+        if now > step + buries:
+            for rank in range(np.int64(g.rules.n_roles)):
+                if g.drafted_at[rank] == step:
+                    pool &= ~(1 << rank)
+                elif buries and g.drafted_at[rank] == step + 1:
+                    pool &= ~(1 << rank)
+                    out[_BURIED + rank] = 1
+            write_set(pool, out, _PASSED + visit * N_RANKS)
 
 
 @kernel
@@ -270,26 +306,9 @@ def write_set(ranks, out, at):
 @kernel
 def write_player(g, other, out, at):
     """The public figures of one player."""
-    out[at] = 1
     out[at + 1] = min(255, np.int64(g.gold[other]))
     out[at + 2] = g.hand_size[other]
     out[at + 3] = g.city_size[other]
-    out[at + 4] = g.crown == other
-    out[at + 5] = g.draft_first == other
-    if not g.over:
-        out[at + 6] = g.actor[g.depth - 1] == other
-        out[at + 7] = g.turn_seat == other and g.turn_role >= 0
-    out[at + 8] = g.tax_seat == other
-    out[at + 9] = g.robber == other
-    out[at + 10] = g.witch == other
-    out[at + 11] = np.int64(g.first_completers) >> other & 1
     out[at + 12] = districts.complete(g, other)
     if districts.has(g, other, cards.MUSEUM):
         out[at + 13] = g.hand_size[state.MUSEUM_PILE]
-
-
-def option_values(row: Any) -> Any:
-    """The entries of the block `options` for a RULES record: uint8 array."""
-    values = [int(row[name]) for name in state.OPTIONS] + [int(row["smithy_cost"]), int(row["smithy_cards"])]
-    return np.minimum(np.array(values + [int(row["cost"][card]) for card in COST_COLUMNS]), 255).astype(np.uint8)
-

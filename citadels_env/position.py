@@ -140,8 +140,7 @@ def set_up(states: Any, rules: Rules, position: dict[str, Any], seed: int) -> No
 
     # Nothing can go wrong from here on: write.
     g = states[0]
-    with np.errstate(over="ignore"):
-        batch.prepare(states, np.uint64(seed))
+    batch.prepare(states, np.uint64(seed))
     g["crown"], g["round_number"], g["called"] = crown, round_number, called - 1
     g["draft_first"], g["draft_step"], g["face_down"] = crown, turn.N_STEPS[n], face_down
     for seat in range(n):

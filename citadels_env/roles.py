@@ -310,8 +310,10 @@ def destroy(g, seat, action):
 @kernel
 def may_exchange(g, seat, mine, coin, owner, theirs, their_coin):
     """Can the Diplomat pay the difference, and does no forbidden duplicate arise? (R-DIP-2, R-DIP-6, X-10, X-20)"""
-    if mine != theirs and g.rules.diplomat_no_duplicates and (g.city[seat, theirs] > 0 or g.city[owner, mine] > 0):
-        return False
+    if g.rules.diplomat_no_duplicates:
+        allowed = 1 if mine == theirs else 0  # an identical pair changes nothing, unless it stands twice already
+        if g.city[seat, theirs] > allowed or g.city[owner, mine] > allowed:
+            return False
     return np.int64(g.gold[seat]) >= difference(g, mine, coin, owner, theirs, their_coin)
 
 

@@ -73,6 +73,7 @@ RULES = np.dtype(
         ("smithy_cost", I1),
         ("smithy_cards", I1),
         ("forget", I4),  # probability of forgetting to thank, in 1/65536
+        ("template", I4),  # row of the observation templates (observation.py) that belongs to these rules
         ("retro_tax", I1, 2),  # does the Assassin, the Witch pay tax on building before the Tax Collector appears?
         *((name, I2) for name in OPTIONS),
     ]

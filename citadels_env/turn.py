@@ -18,6 +18,16 @@ STEP_BURIES = np.zeros((MAX_PLAYERS + 1, MAX_PLAYERS), np.int64)
 for _n, _steps in _STEPS.items():
     for _k, (_seat, _buries) in enumerate(_steps):
         STEP_SEAT[_n, _k], STEP_BURIES[_n, _k] = _seat, _buries
+# A visit is a seat's choice in the draft and the burying that goes with it: its step, by players, place behind the crown and visit.
+N_VISITS = np.array([0, 0, 2, 2, 1, 1, 1, 1, 1], np.int64)
+VISIT = np.zeros((MAX_PLAYERS + 1, MAX_PLAYERS, 2), np.int64)
+VISIT_BURIES = np.zeros((MAX_PLAYERS + 1, MAX_PLAYERS, 2), np.int64)
+for _n, _steps in _STEPS.items():
+    for _place in range(_n):
+        _own = [_k for _k, (_seat, _buries) in enumerate(_steps) if _seat == _place and not _buries]
+        for _visit, _k in enumerate(_own):
+            VISIT[_n, _place, _visit] = _k
+            VISIT_BURIES[_n, _place, _visit] = (_place, 1) in _steps[_k + 1 : _k + 2]
 
 
 # === the draft ================================================================

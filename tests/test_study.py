@@ -2,6 +2,7 @@
 
 import json
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ import pytest
 from scipy.stats import ttest_1samp
 
 from citadels_agents import play_games
-from citadels_env import GERMAN
+from citadels_env import FRENCH, GERMAN
 from citadels_env.cards import ROLE_INDEX
 from citadels_experiments import plots, report, stats, study
 
@@ -174,17 +175,21 @@ def made_games(n, players=4):
     return games
 
 
+def record_of(index, games, roles):
+    return {"set": index, "seed": 0, **study.count(games, roles, 4)}
+
+
 def test_seats_are_counted_from_the_first_crown():
     games = made_games(4)
     games["first_crown"] = [0, 1, 2, 3]
     games["wins"] = 0
     games["wins"][:, 2] = 1  # player 2 wins all
     games["scores"][:, 2] = 30
-    table = study.set_table([{"set": 0, **study.count(games, NINE, 4)}])
+    table = study.set_table([record_of(0, games, NINE)])
     assert table.loc[0, ["win_0", "win_1", "win_2", "win_3"]].tolist() == [0.25] * 4
     assert table.loc[0, ["score_0", "score_1", "score_2", "score_3"]].tolist() == [7.5] * 4
     games["first_crown"] = 1
-    table = study.set_table([{"set": 0, **study.count(games, NINE, 4)}])
+    table = study.set_table([record_of(0, games, NINE)])
     assert table.loc[0, ["win_0", "win_1", "win_2", "win_3"]].tolist() == [0, 1, 0, 0]
 
 
@@ -195,7 +200,7 @@ def test_set_table_counts_what_happened():
     games["truncated"][:2] = 1
     games["wins"][:10] = [0.5, 0.5, 0, 0, 0, 0, 0, 0]
     games["scores"][:, :4] = [20, 10, 10, 0]
-    row = study.set_table([{"set": 7, **study.count(games, NINE, 4)}]).loc[0]
+    row = study.set_table([record_of(7, games, NINE)]).loc[0]
     assert (row["set"], row["games"], row["rank_1"], row["rank_9"]) == (7, 50, "Assassin", "Artist")
     assert (row["rounds"], row["score"], row["winning_score"]) == (9, 10, 20)
     assert (row["bell_tower"], row["truncated"], row["tied"]) == (0.1, 0.04, 0.2)
@@ -210,13 +215,13 @@ def test_role_table_counts_drafts_per_round_and_wins_per_draft():
     games["drafted"][:, 0, king] = 3  # the winner drafts the King in 3 of 10 rounds, a loser in 1
     games["drafted"][:, 1, king] = 1
     games["drafted"][:50, 1, thief] = 2
-    table = study.role_table([{"set": 0, **study.count(games, NINE, 4)}]).set_index("role")
+    table = study.role_table([record_of(0, games, NINE)]).set_index("role")
     assert table.loc["King", ["drafts", "drafted", "win"]].tolist() == pytest.approx([400, 0.4, 0.75])
     assert table.loc["Thief", ["drafts", "drafted", "win"]].tolist() == pytest.approx([100, 0.1, 0])
     assert table.loc["Thief", "drafted_low"] < 0.1 < table.loc["Thief", "drafted_high"]
     assert table.loc["Bishop", "drafts"] == 0
     assert np.isnan(table.loc["Bishop", "win"])
-    everywhere = study.overall_roles([{"set": 0, **study.count(games, NINE, 4)}]).set_index("role")
+    everywhere = study.overall_roles([record_of(0, games, NINE)]).set_index("role")
     assert everywhere.loc["King", ["sets", "drafts", "drafted", "win"]].tolist() == pytest.approx([1, 400, 0.4, 0.75])
     assert "Witch" not in everywhere.index
 
@@ -235,7 +240,7 @@ def planted(roles, n=400):
 
 
 def test_pair_table_finds_what_was_planted():
-    records = [{"set": i, **study.count(planted(roles), roles, 4)} for i, roles in enumerate(study.role_sets(4))]
+    records = [record_of(i, planted(roles), roles) for i, roles in enumerate(study.role_sets(4))]
     table = study.pair_table(records).set_index(["second", "measure"])
     assert (table["sets"] == 128).all()
     found = table.loc[("Witch", "rounds")]
@@ -251,7 +256,7 @@ def test_pair_table_finds_what_was_planted():
 
 def test_pairs_are_compared_over_equal_sets_only():
     sets = [NINE, ("Witch", *NINE[1:]), (NINE[0], "Tax Collector", *NINE[2:8], "Artist")]
-    records = [{"set": i, **study.count(planted(roles), roles, 4)} for i, roles in enumerate(sets)]
+    records = [record_of(i, planted(roles), roles) for i, roles in enumerate(sets)]
     table = study.pair_table(records)
     assert set(zip(table["second"], table["sets"], strict=True)) == {("Witch", 1), ("Tax Collector", 1)}
     assert study.pair_table(records[:1]).empty
@@ -270,7 +275,7 @@ SMALL = study.Study(
 
 def test_a_set_is_what_play_games_plays():
     records = study.run(SMALL)
-    games = play_games(SMALL.rules_of(3), agents="random", num_games=30, seed=5)
+    games = play_games(SMALL.rules_of(3), agents="random", num_games=30, seed=SMALL.seed_of(3))
     assert sum(records[3]["rounds"]) == games["rounds"].sum()
     assert np.sum(records[3]["agent_wins"], axis=0) == pytest.approx(games["wins"][:, :4].sum(axis=0))
     assert np.sum(records[3]["wins"]) == pytest.approx(30)
@@ -281,13 +286,33 @@ def without_times(records):
     return [{name: value for name, value in record.items() if name != "seconds"} for record in records]
 
 
+def test_only_paired_studies_share_their_seeds():
+    paired = replace(SMALL, paired=True)
+    assert [paired.seed_of(index) for index in range(4)] == [5] * 4
+    assert len({SMALL.seed_of(index) for index in range(4)}) == 4
+    assert SMALL.seed_of(2) == replace(SMALL, sets=SMALL.sets[2:]).seed_of(0)
+    assert SMALL.seed_of(2) != replace(SMALL, seed=6).seed_of(2)
+    crowns = study.run(replace(paired, rules=FRENCH.with_(roles=NINE)))
+    assert crowns[0]["rounds"] != crowns[1]["rounds"]
+
+
+@pytest.mark.slow
+def test_pairing_makes_two_sets_easier_to_tell_apart():
+    """The interval of a difference between two sets is narrower if game k starts from the same shuffle in both."""
+    widths = []
+    for paired in (False, True):
+        plan = study.Study(SMALL.rules, (NINE, ("Witch", *NINE[1:])), games=20_000, paired=paired)
+        row = study.pair_table(study.run(plan, threads=2)).set_index("measure").loc["score"]
+        widths.append(row["difference_high"] - row["difference_low"])
+    assert widths[1] < widths[0]
+
+
 def test_threads_and_the_other_sets_change_nothing(tmp_path):
-    alone = study.Study(SMALL.rules, SMALL.sets[2:3], SMALL.agents, SMALL.games, SMALL.seed)
+    alone = replace(SMALL, sets=SMALL.sets[2:3])
     both = study.run(SMALL, threads=2)
     assert without_times(both) == without_times(study.run(SMALL, tmp_path / "kept", threads=1))
     assert study.run(alone)[0]["rounds"] == both[2]["rounds"]
-    other = study.Study(SMALL.rules, SMALL.sets, SMALL.agents, SMALL.games, seed=6)
-    assert study.run(other)[2]["decisions"] != both[2]["decisions"]
+    assert study.run(replace(SMALL, seed=6))[2]["decisions"] != both[2]["decisions"]
 
 
 class Interrupted(Exception):  # noqa: N818
@@ -329,7 +354,7 @@ def test_an_interrupted_study_goes_on_and_ends_the_same(tmp_path):
 def test_other_parameters_are_refused_by_name(tmp_path):
     study.run(SMALL, tmp_path)
     before = (tmp_path / "parts.jsonl").read_bytes()
-    other = study.Study(SMALL.rules.with_(city_size=7), SMALL.sets[1:], ("random",) * 4, games=31, seed=9)
+    other = replace(SMALL, rules=SMALL.rules.with_(city_size=7), sets=SMALL.sets[1:], agents=("random",) * 4, games=31, seed=9)
     with pytest.raises(ValueError, match="other parameters") as error:
         study.run(other, tmp_path)
     for line in ("games: 30 there, 31 asked", "seed: 5 there, 9 asked", "city_size: 8 there, 7 asked", "sets: 4 there, 3 asked"):
@@ -342,7 +367,7 @@ def test_other_sources_are_refused(tmp_path, monkeypatch):
     study.run(SMALL, tmp_path)
     monkeypatch.setattr(study, "sources", lambda: "0" * 16)
     with pytest.raises(ValueError, match="sources"):
-        study.run(study.Study(SMALL.rules, SMALL.sets, SMALL.agents, SMALL.games, SMALL.seed), tmp_path)
+        study.run(replace(SMALL), tmp_path)
 
 
 def test_a_folder_with_other_files_is_left_alone(tmp_path):
@@ -354,7 +379,7 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
 
 def test_an_unknown_agent_leaves_no_folder(tmp_path):
     with pytest.raises(ValueError, match="nobody"):
-        study.run(study.Study(SMALL.rules, SMALL.sets, ("nobody",), 30), tmp_path / "new")
+        study.run(replace(SMALL, agents=("nobody",)), tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
 
@@ -373,14 +398,14 @@ def test_the_tables_read_back(tmp_path):
 
 @pytest.mark.parametrize("sets", [SMALL.sets, SMALL.sets[:1]])
 def test_the_plot_is_a_picture_that_depends_on_the_numbers_only(sets):
-    records = study.run(study.Study(SMALL.rules, sets, SMALL.agents, SMALL.games, SMALL.seed))
+    records = study.run(replace(SMALL, sets=sets))
     pictures = [plots.png(plots.fairness_and_length(records, "title")) for _ in range(2)]
     assert pictures[0][:8] == b"\x89PNG\r\n\x1a\n"
     assert pictures[0] == pictures[1]
 
 
 def test_the_report_shows_the_agents_where_they_differ():
-    mixed = study.Study(SMALL.rules, SMALL.sets, ("random", "heuristic", "random", "random"), 30, 1)
+    mixed = replace(SMALL, agents=("random", "heuristic", "random", "random"))
     text = report.study_text(mixed, study.run(mixed))
     assert "AGENTS" in text
     assert "AGENTS" not in report.study_text(SMALL, study.run(SMALL))

@@ -111,8 +111,7 @@ def play_games(
         part = results[start:stop]
 
         def chunk(first: int, last: int, states: Any = states, part: Any = part, start: int = start, stop: int = stop) -> None:
-            with np.errstate(over="ignore"):
-                play(states, seeds[start:stop], seats[start:stop], part, first, last)
+            play(states, seeds[start:stop], seats[start:stop], part, first, last)
 
         in_chunks(chunk, stop - start, threads)
     return results.view(np.ndarray)

@@ -12,8 +12,8 @@ import click
 if TYPE_CHECKING:
     from citadels_env import Rules
 
-QUICK_GAMES = 200
-FULL_GAMES = 2000
+QUICK_GAMES = 500
+FULL_GAMES = 5000
 
 
 def _cores() -> int:
@@ -77,6 +77,7 @@ def study() -> None:
 @click.option("--games", type=click.IntRange(2), help=f"Games per set ({FULL_GAMES}).")
 @click.option("--agents", default="heuristic", show_default=True, help="One agent for all seats, or one per seat between commas.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Same seed, same numbers.")
+@click.option("--paired", is_flag=True, help="Game k of every set from the same shuffle: sharper for two or three sets.")
 @click.option("--threads", type=click.IntRange(1), help="Threads (all cores); they do not change the numbers.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the results (results/role-sets-...).")
 @click.option("--quick", is_flag=True, help=f"A first impression: {QUICK_GAMES} games per set.")
@@ -92,6 +93,7 @@ def role_sets(
     games: int | None,
     agents: str,
     seed: int,
+    paired: bool,
     threads: int | None,
     out: Path | None,
     quick: bool,
@@ -114,9 +116,8 @@ def role_sets(
     rules = _rules(edition, file, players, districts or (None if file else "all"))
     try:
         sets = studies.role_sets(rules.players, int(size) if size else None, _names(only), rules.allow_emperor_and_queen)
-        plan = studies.Study(
-            rules.with_(roles=sets[0]), tuple(sets), _names([agents]), games or (QUICK_GAMES if quick else FULL_GAMES), seed
-        )
+        games = games or (QUICK_GAMES if quick else FULL_GAMES)
+        plan = studies.Study(rules.with_(roles=sets[0]), tuple(sets), _names([agents]), games, seed, paired)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     if out is None:
@@ -154,7 +155,7 @@ def _heading(plan: Any, rules_name: str) -> str:
     agents = plan.agents[0] if len(set(plan.seats)) == 1 else ", ".join(plan.seats)
     return (
         f"{len(plan.sets)} role sets, {plan.players} players, {rules_name} rules, {districts}, "
-        f"{plan.games:,} games per set, agents {agents}, seed {plan.seed}"
+        f"{plan.games:,} games per set, agents {agents}, seed {plan.seed}{', paired' if plan.paired else ''}"
     )
 
 

@@ -60,8 +60,8 @@ def ratio(top: ArrayLike, bottom: ArrayLike, moments: Moments, n: ArrayLike, lev
 def jackknife(statistic: Callable[..., Any], *sums: ArrayLike, level: float = 0.95) -> Estimate:
     """`statistic` of sums, with an interval from what it becomes when each block is left out in turn.
 
-    The first axis of every array of `sums` is the block of games.  Games of the same number start from the
-    same seed in every role set, so they are not independent between sets; whole blocks are, which makes the
+    The first axis of every array of `sums` is the block of games.  Blocks are independent of each other even where
+    the games within one are not (in a paired study game k starts from the same seed in every set), which makes the
     interval right for anything computed over several sets.
     """
     arrays = [np.asarray(a, float) for a in sums]

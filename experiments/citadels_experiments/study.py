@@ -1,9 +1,11 @@
 """The study of role sets: many games of each, counted, kept on disk as they come, and turned into tables.
 
-A game of a study is (rules with the set's roles, agents, seed, number of the game) and nothing else, so the
-numbers do not depend on threads, interruptions or which other sets are played, and ``play_games`` with the
-same arguments plays the same games again.  Game k starts from the same seed in every set: two sets are
-compared on the same shuffles as far as their decks agree.
+A set's games are decided by its rules, the agents, and a seed made from the study's seed and the set's roles, so
+the numbers do not depend on threads, interruptions or which other sets are played, and ``play_games`` with the
+seed in the table plays the same games again.
+
+Paired studies use one seed for all sets: game k of every set starts from the same shuffle.  That makes the
+difference between two sets sharper, but averages over many sets less sharp, since they rest on fewer shuffles.
 """
 
 import json
@@ -73,8 +75,9 @@ class Study:
     rules: Rules
     sets: tuple[tuple[str, ...], ...]
     agents: tuple[str, ...] = ("heuristic",)  # one for all seats, or one for each
-    games: int = 2000
+    games: int = 5000
     seed: int = 0
+    paired: bool = False
 
     def __post_init__(self) -> None:
         if not self.sets:
@@ -101,6 +104,13 @@ class Study:
             warnings.filterwarnings("ignore", message=".*Emperor and Queen")
             return self.rules.with_(roles=self.sets[index])
 
+    def seed_of(self, index: int) -> int:
+        """The seed that ``play_games`` gets for set number `index`."""
+        if self.paired:
+            return self.seed
+        entropy = [self.seed, *(citadels_env.cards.ROLE_INDEX[role] for role in self.sets[index])]
+        return int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0] >> 1)  # fits into a signed integer
+
     @cached_property
     def parameters(self) -> dict[str, Any]:
         """Everything that decides the numbers, as plain data."""
@@ -109,6 +119,7 @@ class Study:
             "sources": sources(),
             "games": self.games,
             "seed": self.seed,
+            "paired": self.paired,
             "agents": self.seats,
             "rules": rules,
             "sets": [", ".join(roles) for roles in self.sets],
@@ -131,9 +142,10 @@ def sources() -> str:
 
 def play_set(study: Study, index: int, threads: int = 1) -> Record:
     """Play set number `index` and count."""
-    start = time.perf_counter()
-    games = play_games(study.rules_of(index), agents=study.seats, num_games=study.games, seed=study.seed, threads=threads)
-    return {"set": index, **count(games, study.sets[index], study.players), "seconds": round(time.perf_counter() - start, 3)}
+    start, seed = time.perf_counter(), study.seed_of(index)
+    games = play_games(study.rules_of(index), agents=study.seats, num_games=study.games, seed=seed, threads=threads)
+    seconds = round(time.perf_counter() - start, 3)
+    return {"set": index, "seed": seed, **count(games, study.sets[index], study.players), "seconds": seconds}
 
 
 def _play_sets(study: Study, indices: Sequence[int], threads: int) -> Iterator[Record]:
@@ -216,6 +228,8 @@ def run(study: Study, folder: Path | None = None, threads: int = 1, progress: Pr
     """
     records = {} if folder is None else _continue(folder, study)
     todo = [index for index in range(len(study.sets)) if index not in records]
+    if todo:  # compile once, before the threads and the clock start
+        play_games(study.rules_of(todo[0]), agents=study.seats, num_games=1, seed=study.seed)
     stream = _play_sets(study, todo, threads)
     for record in progress(stream, len(study.sets), len(records)) if progress else stream:
         records[record["set"]] = record
@@ -305,9 +319,10 @@ def set_table(records: Sequence[Record]) -> pd.DataFrame:
     """One row per role set: length, scores, win rate by seat, fairness, how games ended."""
     rows = []
     for record in records:
-        total = {name: np.sum(value, axis=0) for name, value in record.items() if name not in ("set", "roles", "squares", "seconds")}
+        total = {name: np.sum(value, axis=0) for name, value in record.items() if isinstance(value, list) and name != "roles"}
         n, squares = total["games"], record["squares"]
-        row: dict[str, Any] = {"set": record["set"], **{f"rank_{RANK_OF[role]}": role for role in record["roles"]}, "games": int(n)}
+        row: dict[str, Any] = {"set": record["set"], **{f"rank_{RANK_OF[role]}": role for role in record["roles"]}}
+        row |= {"seed": record["seed"], "games": int(n)}
         for name in ("rounds", "score", "best"):
             _put(row, {"best": "winning_score"}.get(name, name), stats.mean(total[name], squares[name], n))
         row["decisions"] = total["decisions"] / n

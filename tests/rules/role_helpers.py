@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from rules_helpers import quiet
 
 from citadels_env import EDITIONS, ROLES, Game, Rules
+from rules_helpers import quiet
 
 BASE = ("Assassin", "Thief", "Magician", "King", "Bishop", "Merchant", "Architect", "Warlord")
 RANK = {row.name: row.rank for row in ROLES}

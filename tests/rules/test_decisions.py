@@ -172,6 +172,13 @@ def test_other_duplicates_do_not_hinder_an_exchange() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.rule("X-10", "R-DIP-6")
+@pytest.mark.parametrize(("own", "other"), [(["Manor", "Manor"], ["Manor"]), (["Manor"], ["Manor", "Manor"])])
+def test_an_exchange_of_equals_is_refused_where_the_district_would_still_stand_twice(own: list[str], other: list[str]) -> None:
+    rules = GERMAN.with_(diplomat_no_duplicates=True)
+    assert exchanges(diplomat([*own, "Docks"], [*other, "Temple"], rules=rules)) == {("Docks", "Temple")}
+
+
 @pytest.mark.rule("X-10", "R101", "D-QUARRY")
 def test_the_quarry_does_not_allow_a_doubling_exchange() -> None:
     rules = FRENCH.with_(add_districts=("Quarry",))
@@ -380,7 +387,7 @@ TOOLS = ["Laboratory", "Smithy", "Observatory", "Library", "Museum", "Powder Tow
 def only_action(kind: str) -> Game:
     """Seat 0, with all the tools, is asked for the action alone."""
     rules = using(GERMAN, *(() if kind == "hospital" else ("Witch",)), add_districts=("Museum", "Powder Tower", "Hospital"))
-    tools = {"gold": 9, "hand": ["Tavern"], "city": TOOLS + (["Hospital"] if kind == "hospital" else [])}
+    tools: dict[str, Any] = {"gold": 9, "hand": ["Tavern"], "city": TOOLS + (["Hospital"] if kind == "hospital" else [])}
     deck = ["Temple", "Market", "Docks"]
     if kind == "witch":
         return table(seat("Witch", **tools), seat("King", city=["Manor"]), rules=rules, deck_top=deck)

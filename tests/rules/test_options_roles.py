@@ -1,10 +1,10 @@
 """The options of roles and base districts, each with every behaviour it offers."""
 
 import pytest
-from role_helpers import every_edition, player, with_roles
-from rules_helpers import at, finish, play, texts
 
 from citadels_env import AMERICAN, FRENCH, GERMAN, Game, Rules
+from role_helpers import every_edition, player, with_roles
+from rules_helpers import at, finish, play, texts
 
 
 def warlord(rules: Rules) -> Game:

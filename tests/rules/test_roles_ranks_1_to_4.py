@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from role_helpers import BASE, askers, draw, editions, every_edition, player, with_roles
-from rules_helpers import at, finish, play, reach, texts
 
 from citadels_env import FRENCH, GERMAN, Game, Rules
+from role_helpers import BASE, askers, draw, editions, every_edition, player, with_roles
+from rules_helpers import at, finish, play, reach, texts
 
 # --- the elder relatives (R-GEN) ------------------------------------------------------------
 
@@ -14,12 +14,10 @@ from citadels_env import FRENCH, GERMAN, Game, Rules
 def exchanges(rules: Rules, gold: int, *city: str, **options: Any) -> list[str]:
     """What a Diplomat with `gold`, his action taken, may get of player 1's `city` for his Tavern."""
     rules = with_roles(rules, "Diplomat", **options)
-    players = [player("Diplomat", gold=gold, city=("Tavern",)), player("King", city=city), player("Assassin"), player("Thief")]
-    g = draw(at(rules, called=7, players=players))
-    if "offer Tavern" not in g.legal():
-        return []
-    g.play("offer Tavern")
-    return texts(g, "exchange for")
+    others = [player("Assassin", city=("Temple",)), player("Thief", city=("Watchtower",))]
+    g = at(rules, called=7, players=[player("Diplomat", gold=gold, city=("Tavern",)), player("King", city=city), *others])
+    draw(g).play("offer Tavern")
+    return [text for text in texts(g, "exchange for") if text.endswith("of player 1")]
 
 
 @pytest.mark.rule("R-GEN", "R89")
@@ -83,15 +81,31 @@ def test_the_murdered_role_stays_silent_and_loses_its_turn(rules: Rules) -> None
     assert g.hand(2) == ["Temple"]
 
 
-@pytest.mark.rule("R-ASSASSIN")
-@every_edition
-def test_a_murder_is_over_with_the_round(rules: Rules) -> None:
-    players = [player("Assassin"), player("King"), player("Merchant"), player("Warlord")]
-    g = at(rules, crown=0, called=1, murdered="King", players=players)
+def next_king(g: Game) -> Game | None:
+    """Play to the King's turn of the next round; None if the King lies face down in it."""
     finish(g)
-    finish(g, lambda g: g.question != "DRAFT")
-    seats = set(askers(g))
-    assert seats == {0, 1, 2, 3}
+    while g.question == "DRAFT":
+        g.play("draft King" if "draft King" in g.legal() else g.legal()[-1])
+    holder = next((seat for seat in range(4) if "King" in g.roles(seat)), None)
+    if holder is None:
+        return None
+    return finish(g, lambda g: g.turn_role == "King" or g.question == "DRAFT")
+
+
+@pytest.mark.rule("R-ASSASSIN", "R-THIEF", "R-WITCH-1")
+@every_edition
+@pytest.mark.parametrize(("rank_1", "named"), [("Assassin", "murdered"), ("Assassin", "robbed"), ("Witch", "bewitched")])
+def test_what_was_named_is_over_with_the_round(rules: Rules, rank_1: str, named: str) -> None:
+    rules = with_roles(rules, rank_1)
+    players = [player(rank_1), player("Thief"), player("King", gold=5), player("Warlord")]
+    seen = 0
+    for seed in range(8):
+        g = next_king(at(rules, crown=0, called=3, players=players, seed=seed, **{named: "King"}))
+        if g is not None:
+            seen += 1
+            assert (g.turn_role, g.question) == ("King", "PLAY")
+            assert g.gold[g.actor] > 0
+    assert seen > 0
 
 
 @pytest.mark.rule("R-ASSASSIN", "I37")
@@ -164,6 +178,48 @@ def test_the_witch_may_name_a_role_that_lies_face_up_and_does_not_play_on(rules:
     play(g, "take gold", "name Thief")
     assert g.turn_role == "King"
     assert 0 not in askers(g)
+
+
+@pytest.mark.rule("R-WITCH-4", "R-WITCH-7")
+@every_edition
+def test_a_bishop_whom_nobody_holds_does_not_guard_the_witch_who_named_him(rules: Rules) -> None:
+    players = [player("Witch", city=("Tavern",)), player("King"), player("Merchant"), player("Warlord")]
+    g = at(with_roles(rules, "Witch"), crown=1, players=players)
+    play(g, "take gold", "name Bishop")
+    reach(g, "Warlord")
+    g.play("take gold")
+    assert texts(g, "destroy") == ["destroy Tavern of player 0"]
+
+
+@pytest.mark.rule("R-WITCH-4", "R-WITCH-7")
+@every_edition
+def test_a_tax_collector_whom_nobody_holds_brings_the_witch_no_taxes(rules: Rules) -> None:
+    rules = with_roles(rules, "Witch", "Tax Collector")
+    players = [player("Witch"), player("King", hand=("Temple",)), player("Merchant"), player("Warlord")]
+    g = at(rules, crown=1, players=players)
+    play(g, "take gold", "name Tax Collector", "take gold", "build Temple", "end turn")
+    assert g.gold[:2] == (2, 1)
+
+
+@pytest.mark.rule("R-WITCH-2", "R-WITCH-3", "B-TWO-ROLES")
+@every_edition
+def test_with_three_players_the_witch_may_bewitch_her_own_other_role(rules: Rules) -> None:
+    rules = with_roles(rules, "Witch", players=3)
+    players = [
+        player("Witch", "King", hand=("Temple", "Tavern"), city=("Manor",)),
+        player("Bishop", "Thief"),
+        player("Warlord", "Magician"),
+    ]
+    g = at(rules, crown=1, players=players)
+    play(g, "take gold", "name King")
+    finish(g, lambda g: g.turn_role == "King")
+    assert (g.question, g.actor) == ("ACTION", 0)
+    g.play("take gold")
+    assert (g.question, g.actor) == ("PLAY", 0)
+    assert set(g.legal()) == {"income", "build Temple", "build Tavern", "end turn"}
+    assert g.gold[0] == 4
+    play(g, "build Temple", "end turn")
+    assert g.actor != 0
 
 
 @pytest.mark.rule("R-WITCH-5")
@@ -531,3 +587,13 @@ def test_the_returned_crown_costs_a_tribute_where_both_are_in_the_rules() -> Non
     g.play("crown player 1")
     assert g.gold[:2] == (1, 1)
     assert g.crown == 1
+
+
+@pytest.mark.rule("R-EMP-4", "X-12")
+@editions("french", "american")
+def test_a_robbed_emperor_keeps_the_tribute_that_comes_after_the_robbery(rules: Rules) -> None:
+    players = [player("Emperor", gold=3), player("Thief"), player("Bishop", gold=2), player("Warlord")]
+    g = at(with_roles(rules, "Emperor"), crown=1, called=3, robbed="Emperor", players=players)
+    assert g.gold == (0, 3, 2, 0)
+    g.play("crown player 2")
+    assert g.gold == (1, 3, 1, 0)

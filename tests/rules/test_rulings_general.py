@@ -1,10 +1,10 @@
 """Rulings R1 to R30: the turn, the base roles, and the base districts."""
 
 import pytest
-from role_helpers import askers, draw, editions, every_edition, player, with_roles
-from rules_helpers import at, finish, play, reach, texts
 
 from citadels_env import AMERICAN, FRENCH, GERMAN, Game, Rules
+from role_helpers import askers, draw, editions, every_edition, player, with_roles
+from rules_helpers import at, finish, play, reach, texts
 
 EIGHT = ("Temple", "Church", "Monastery", "Tavern", "Market", "Trading Post", "Docks", "Watchtower")
 

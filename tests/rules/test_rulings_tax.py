@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from role_helpers import draw, editions, every_edition, player, with_roles
-from rules_helpers import at, end_turn, finish, play, reach, texts
 
 from citadels_env import GERMAN, Game, Rules
+from role_helpers import draw, editions, every_edition, player, with_roles
+from rules_helpers import at, end_turn, finish, play, reach, texts
 
 
 def builder(rules: Rules, role: str, *, gold: int, hand: tuple[str, ...], city: tuple[str, ...] = (), **options: Any) -> Game:
@@ -44,11 +44,17 @@ def test_who_builds_nothing_pays_no_tax(rules: Rules) -> None:
 @pytest.mark.rule("R53", "R-TAX-1")
 @every_edition
 def test_a_builder_without_gold_pays_nothing_and_owes_nothing(rules: Rules) -> None:
-    g = builder(rules, "Architect", gold=0, hand=("Market",))
+    rules = with_roles(rules, "Tax Collector", players=3)
+    players = [player("Tax Collector", "King"), player("Bishop", "Warlord", hand=("Market",)), player("Assassin", "Magician")]
+    g = at(rules, crown=0, called=1, players=players)
+    play(g, "take gold", "end turn")
+    reach(g, "Bishop")
+    assert g.gold[:2] == (4, 0)
     play(g, "take gold", "build Market", "end turn")
-    assert g.gold[:2] == (2, 0)
-    finish(g)
-    assert g.gold[:2] == (2, 0)
+    assert g.gold[:2] == (4, 0)
+    reach(g, "Warlord")
+    play(g, "take gold", "end turn")
+    assert g.gold[:2] == (4, 2)
 
 
 @pytest.mark.rule("R54", "R-TAX-2")
@@ -108,6 +114,24 @@ def test_nobody_pays_tax_if_nobody_is_tax_collector(rules: Rules) -> None:
     reach(g, "King")
     play(g, "take gold", "build Tavern", "end turn")
     assert g.gold[:3] == (3, 2, 3)
+
+
+@pytest.mark.rule("I4", "R-TAX-1")
+@every_edition
+def test_the_tax_collector_of_the_last_round_is_paid_no_more(rules: Rules) -> None:
+    rules = with_roles(rules, "Tax Collector")
+    others = [player("King"), player("Bishop", hand=("Temple",)), player("Warlord")]
+    for seed in range(4):
+        g = at(rules, crown=0, called=1, players=[player("Tax Collector"), *others], seed=seed)
+        finish(g)
+        while g.question == "DRAFT":
+            g.play(next(text for text in reversed(g.legal()) if text != "draft Tax Collector"))
+        finish(g, lambda g: g.actor == 2)
+        play(g, "take gold", "build Temple")
+        left = g.gold[2]
+        assert left > 0
+        g.play("end turn")
+        assert g.gold[2] == left
 
 
 @pytest.mark.rule("R-TAX-1", "I5")

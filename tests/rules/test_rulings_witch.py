@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from role_helpers import BASE, RANK, askers, draw, editions, every_edition, player, with_roles
-from rules_helpers import at, end_turn, finish, play, reach, texts
 
 from citadels_env import AMERICAN, FRENCH, GERMAN, Game, Rules
+from role_helpers import BASE, RANK, askers, draw, editions, every_edition, player, with_roles
+from rules_helpers import at, end_turn, finish, play, reach, texts
 
 
 def bewitch(
@@ -104,6 +104,17 @@ def test_a_witch_who_may_decline_plays_a_normal_turn_without_a_power(rules: Rule
     assert 0 not in askers(g)
     assert g.gold[0] == 2
     assert g.city(0) == ["Manor", "Temple"]
+
+
+@pytest.mark.rule("X-16", "I20")
+@every_edition
+def test_poor_house_and_park_work_after_the_turn_of_a_witch_who_declined(rules: Rules) -> None:
+    rules = with_roles(rules, "Witch", witch_must_name=False, add_districts=("Poor House", "Park"))
+    witch = player("Witch", hand=("Market",), city=("Poor House", "Park"))
+    g = at(rules, crown=1, players=[witch, player("King"), player("Bishop"), player("Warlord")])
+    play(g, "take gold", "done", "build Market", "end turn")
+    assert g.gold[0] == 1
+    assert (g.question, g.actor) == ("PARK", 0)
 
 
 # --- the bewitched turn ---------------------------------------------------------------------
@@ -374,6 +385,21 @@ def test_the_witch_with_the_abbot_bewitched_has_his_income_and_the_coin_of_the_r
 
 @pytest.mark.rule("R45")
 @every_edition
+def test_the_bewitched_abbot_himself_may_be_the_richest_who_pays_the_witch(rules: Rules) -> None:
+    g = resume(rules, "Abbot", victim={"gold": 9}, others=(player("Merchant", gold=9), player("Warlord")))
+    g.play("use power")
+    assert g.gold == (3, 10, 9, 0)
+
+
+@pytest.mark.rule("R45")
+@every_edition
+def test_the_witch_with_the_abbot_bewitched_has_no_coin_if_she_is_richest_herself(rules: Rules) -> None:
+    g = resume(rules, "Abbot", witch={"gold": 9}, victim={"gold": 3}, others=(player("Merchant", gold=9), player("Warlord")))
+    assert g.legal() == ["end turn"]
+
+
+@pytest.mark.rule("R45")
+@every_edition
 def test_the_witch_with_the_artist_bewitched_beautifies_her_own_city(rules: Rules) -> None:
     g = resume(rules, "Artist", witch={"city": ("Temple",)}, victim={"city": ("Tavern",), "gold": 4})
     assert texts(g, "beautify") == ["beautify Temple"]
@@ -398,6 +424,17 @@ def test_the_witch_with_the_warlord_bewitched_destroys_with_her_own_gold(rules: 
     assert g.gold[:2] == (2, 11)
     assert g.city(2) == []
     assert texts(g, "destroy") == []
+
+
+@pytest.mark.rule("R45", "X-22")
+@every_edition
+@pytest.mark.parametrize(("owner", "asked"), [("witch", False), ("victim", True)])
+def test_for_the_graveyard_the_witch_with_the_warlord_bewitched_is_the_warlord(rules: Rules, owner: str, asked: bool) -> None:
+    graveyard: dict[str, Any] = {owner: {"gold": 2, "city": ("Graveyard",)}}
+    g = resume(rules, "Warlord", others=(player("King", city=("Tavern", "Temple")), player("Magician")), **graveyard)
+    g.play("destroy Tavern of player 2")
+    assert (g.question, g.actor) == (("GRAVEYARD", 1) if asked else ("PLAY", 0))
+    assert g.hand(0) == []
 
 
 @pytest.mark.rule("R45")

@@ -3,10 +3,10 @@
 from typing import Any
 
 import pytest
-from role_helpers import editions, every_edition, player, with_roles
-from rules_helpers import at, finish, play, reach, texts
 
 from citadels_env import FRENCH, GERMAN, Game, Rules
+from role_helpers import editions, every_edition, player, with_roles
+from rules_helpers import at, finish, play, reach, texts
 
 # --- Wizard ---------------------------------------------------------------------------------
 

@@ -238,7 +238,11 @@ TWELVE = ["Palace", "Cathedral", "Market"]
 @pytest.mark.rule("B-TIE", "O-tie_break")
 @pytest.mark.parametrize(("rule", "winners"), [("buildings", [1, 2]), ("buildings_then_gold", [2]), ("shared", [0, 1, 2])])
 def test_ties_go_to_district_points_then_gold_or_are_shared(rule: str, winners: list[int]) -> None:
-    seats = [{"city": SMALL, "gold": 9}, {"city": TWELVE, "gold": 1}, {"city": ["Palace", "Cathedral", "Prison"], "gold": 5}]
+    seats: list[dict[str, Any]] = [
+        {"city": SMALL, "gold": 9},
+        {"city": TWELVE, "gold": 1},
+        {"city": ["Palace", "Cathedral", "Prison"], "gold": 5},
+    ]
     g = ended(*seats, rules=GERMAN.with_(tie_break=rule))
     assert g.scores() == (12, 12, 12, 0)
     assert g.winners() == winners
@@ -247,13 +251,13 @@ def test_ties_go_to_district_points_then_gold_or_are_shared(rule: str, winners: 
 @pytest.mark.rule("B-TIE", "O-tie_break")
 @pytest.mark.parametrize("rule", ["buildings", "buildings_then_gold", "shared"])
 def test_who_is_equal_in_everything_wins_together(rule: str) -> None:
-    seats = [{"city": SMALL}, {"city": TWELVE, "gold": 3}, {"city": ["Palace", "Cathedral", "Prison"], "gold": 3}]
+    seats: list[dict[str, Any]] = [{"city": SMALL}, {"city": TWELVE, "gold": 3}, {"city": ["Palace", "Cathedral", "Prison"], "gold": 3}]
     assert ended(*seats, rules=GERMAN.with_(tie_break=rule)).winners() == ([0, 1, 2] if rule == "shared" else [1, 2])
 
 
 @pytest.mark.rule("B-TIE")
 def test_more_points_win_whatever_the_districts() -> None:
-    seats = [{"city": SMALL}, {"city": ["Palace", "Cathedral", "Watchtower"], "gold": 9}]
+    seats: list[dict[str, Any]] = [{"city": SMALL}, {"city": ["Palace", "Cathedral", "Watchtower"], "gold": 9}]
     assert ended(*seats).winners() == [0]
 
 
@@ -275,7 +279,11 @@ def test_a_coin_on_a_district_counts_in_a_tie() -> None:
 @pytest.mark.rule("X-24", "B-TIE")
 @pytest.mark.parametrize("district", ["University", "Dragon Gate"])
 def test_eight_points_count_in_a_tie(district: str) -> None:
-    seats = [{"city": SMALL}, {"city": [district, "Castle"]}, {"city": ["Imperial Treasury", "Palace", "Market"], "gold": 1}]
+    seats: list[dict[str, Any]] = [
+        {"city": SMALL},
+        {"city": [district, "Castle"]},
+        {"city": ["Imperial Treasury", "Palace", "Market"], "gold": 1},
+    ]
     g = ended(*seats, rules=GERMAN.with_(add_districts=("Imperial Treasury",)))
     assert g.scores() == (12, 12, 12, 0)
     assert g.winners() == [1]  # 12 points from districts against 8 and 11
