@@ -19,6 +19,7 @@ import numba
 import numpy as np
 from numba import njit
 from numba.core import config
+from numba.core.types import unliteral
 from platformdirs import user_cache_path
 
 COMPILED = not config.DISABLE_JIT  # False under NUMBA_DISABLE_JIT=1: the same source as plain Python
@@ -39,7 +40,16 @@ def _directory(*packages: Path) -> Path:
 
 def kernel(function: Callable[..., Any]) -> Any:
     """Compile `function` when an entry point first calls it (nopython, not cached by itself)."""
-    return njit(function)
+    compiled = njit(function)
+    if COMPILED:
+        _one_signature(compiled)
+    return compiled
+
+
+def _one_signature(dispatcher: Any) -> None:
+    """Type calls without their literal arguments: Numba would compile `draw(g, seat, 2)` and `draw(g, seat, 4)` apart."""
+    template = dispatcher.get_call_template
+    dispatcher.get_call_template = lambda args, kws: template(tuple(map(unliteral, args)), {k: unliteral(v) for k, v in kws.items()})
 
 
 def entry_for(*packages: Path) -> Callable[[Callable[..., Any]], Any]:

@@ -17,21 +17,31 @@ Version history:
 * v0: the first version.
 """
 
-from typing import Any
-
 import pettingzoo
 
 from .envs.aec import raw_env
 from .envs.wrappers import StandardWrappers
+from .rules import Rules
 
 __all__ = ["ENV_ID", "env", "raw_env"]
 
 ENV_ID = "citadels/citadels-v0"
 
 
-def env(**kwargs: Any) -> StandardWrappers:
-    """The environment with PettingZoo's standard wrappers; the arguments are those of `raw_env`."""
-    return StandardWrappers(raw_env(**kwargs))
+def env(
+    rules: Rules | None = None,
+    num_players: int | None = None,
+    render_mode: str | None = None,
+    rewards: str = "win",
+    mask_in: str = "obs",
+    compact: bool = False,
+) -> StandardWrappers:
+    """`raw_env` (see there for the arguments) in PettingZoo's standard wrappers.
+
+    An illegal answer ends the game for everybody, with -1 for the player who gave it; what is no action at all, or
+    comes in the wrong order, raises an error.  `env(...).unwrapped` is the `raw_env`.
+    """
+    return StandardWrappers(raw_env(rules, num_players, render_mode, rewards, mask_in, compact))
 
 
 def _register() -> None:

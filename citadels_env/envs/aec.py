@@ -2,10 +2,8 @@
 
 The agents are `player_0` to `player_7`.  `agent_selection` is whoever has to answer the open question: the
 same agent may act several times running, and the order of play is that of the rules.  An episode is one
-game.  When it is over all agents terminate together, and all rewards come then; a game cut off after
-`max_rounds` rounds is scored as it stands, and all agents are truncated instead.
-
-The whole game is in NumPy arrays, so that `copy.deepcopy`, `pickle` and `cloudpickle` keep it in mid-game.
+game.  When it is over all agents terminate together and all rewards come, and `agent_selection` is the first
+agent; a game cut off after `max_rounds` rounds is scored as it stands, and all agents are truncated instead.
 """
 
 import copy
@@ -18,18 +16,34 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
 
-from .. import actions
+from .. import batch, observation, scoring, state
+from ..actions import MAX_PLAYERS, N_ACTIONS
+from ..cards import N_DISTRICTS
+from ..game import Game
 from ..rules import GERMAN, Rules
-from ..state import DECK_CAPACITY, STATE
 
-REWARDS = ("win", "score", "rank")
 MASK_IN = ("obs", "info", "both")
-NOBODY = -1  # the seat to act when the game is over
+NOBODY = -1  # the seat to answer when the game is over
 
-# What `state` leaves out: what is the same in every state or no part of the situation, and who knows which cards.
-# The deck is written in the order in which it will be drawn.
-_NOT_IN_STATE = ("rng", "rules", "known", "any_known", "deck", "deck_seen", "deck_bottom", "deck_ordered", "deck_viewer")
-_STATE_FIELDS = tuple(name for name in STATE.names if name not in _NOT_IN_STATE)
+# Fields of the record that `state` leaves out: the random numbers to come, the rules, and who knows which cards.
+# The deck follows at the end, in the order in which it will be drawn.
+_NO_STATE = (
+    "rng", "rules", "steps", "known", "any_known", "deck", "deck_seen", "deck_bottom", "deck_ordered", "deck_viewer",
+)  # fmt: skip
+_VIEWS = ("_answer", "_done", "_actors", "_depth", "_mask_row", "_seen_row")  # parts of other arrays
+_SHARED = (
+    "rules",
+    "possible_agents",
+    "action_spaces",
+    "observation_spaces",
+    "state_space",
+    "state_fields",
+    "_seats",
+    "_blank",
+    "_templates",
+)
+# What PettingZoo keeps of a game.
+_KEPT = ("agents", "agent_selection", "rewards", "_cumulative_rewards", "terminations", "truncations", "_skip_agent_selection")
 
 
 class raw_env(AECEnv[str, Any, Any]):
@@ -37,18 +51,23 @@ class raw_env(AECEnv[str, Any, Any]):
 
     Args:
         rules: the rules of the game, `GERMAN` if not given.
-        num_players: 2 to 8; those of the rules if not given (4 in the editions).
-        render_mode: "ansi", or None.
-        rewards: "win" (1, shared among the winners), "score" or "rank", given to all at the end.
-        mask_in: where the action mask stands.  "obs": the observation is a dictionary `observation`, `action_mask`;
-            "info": the observation is a flat array and the mask is `infos[agent]["action_mask"]`; "both".
-        compact: observations without the places of absent players (their size then depends on `num_players`).
+        num_players: 2 to 8; as many as the rules say if not given (4 in the editions).
+        render_mode: "ansi" or None.
+        rewards: "win" (1, shared by the winners of a tie), "score" (a tenth of the points above the mean) or "rank"
+            (from 1 for the first to -1 for the last).
+        mask_in: where the action mask stands.  "obs": the observation is a dictionary of `observation` and
+            `action_mask`; "info": it is the flat array alone, and the mask is `infos[agent]["action_mask"]`; "both".
+        compact: observations with as many player rows as there are players instead of eight.
 
-    The mask is int8, 1 for a legal answer; that of an agent who is not to answer is zero everywhere.  `step`
-    raises ValueError for an illegal answer and leaves the game as it was.
+    Observations are described in docs/observation.md, actions in docs/actions.md.  Masks are int8 with 1 for each
+    legal answer; those of agents who are not to answer are zero.  All arrays handed out are the caller's own.
+
+    `reset(seed)` deals the game that `Game(rules, seed)` is; `reset()` deals the next one of a sequence that follows
+    from the last seed, or from fresh entropy.  The whole situation is kept by `copy.deepcopy`, `pickle` and
+    `cloudpickle` in mid-game; `clone`, `save_state` and `load_state` do the same faster.
     """
 
-    metadata: dict[str, Any] = {  # noqa: RUF012 (PettingZoo's own form)
+    metadata: dict[str, Any] = {  # noqa: RUF012 (declared so by PettingZoo)
         "name": "citadels_v0",
         "render_modes": ["ansi"],
         "is_parallelizable": False,
@@ -65,22 +84,279 @@ class raw_env(AECEnv[str, Any, Any]):
         compact: bool = False,
     ) -> None:
         super().__init__()
-        for name, value, allowed in (("rewards", rewards, REWARDS), ("mask_in", mask_in, MASK_IN)):
+        for name, value, allowed in (("rewards", rewards, scoring.REWARDS), ("mask_in", mask_in, MASK_IN)):
             if value not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            gymnasium.logger.warn(f"there is no render mode {render_mode!r}, only 'ansi': nothing will be shown")
+        if render_mode is not None and render_mode not in self.metadata["render_modes"]:
+            gymnasium.logger.warn(f"there is no render mode {render_mode!r}, only 'ansi'; nothing will be rendered")
             render_mode = None
         rules = GERMAN if rules is None else rules
         self.rules = rules if num_players is None else rules.with_(players=num_players)
         self.render_mode = render_mode
-        self.reward_kind = rewards
-        self.compact = compact
-        self._dict_observations = mask_in != "info"
-        self._mask_in_info = mask_in != "obs"
+        self._scheme = scoring.REWARDS.index(rewards)
+        self._mask_in_obs, self._mask_in_info = mask_in != "info", mask_in != "obs"
+        self._rows = self.rules.players if compact else MAX_PLAYERS
+        self._next_seeds: np.random.Generator | int | None = None  # where the seeds come from when none is given
 
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
-        self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
-        size = 0 # TODO
-        self.observation_spaces = {agent: self._space_of_observations(size) for agent in self.possible_agents}
-        self.action_spaces = {agent: spaces.Discrete(actions.N_ACTIONS) for agent in self.possible_agents}
+        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self.action_spaces = {agent: spaces.Discrete(N_ACTIONS) for agent in self.possible_agents}
+        self.observation_spaces = {agent: self._observation_space() for agent in self.possible_agents}
+
+        self._blank = state.new_states(1)
+        self._templates = batch.fill_in_rules(self._blank, [self.rules], self._rows)
+        self._states = self._blank.copy()
+        self._steps = np.zeros(1, batch.STEP).view(np.recarray)
+        self._mask = np.zeros((1, N_ACTIONS), np.uint8)
+        self._seen = np.zeros((1, observation.size(self._rows)), np.uint8)
+        self._answers: list[int] = []
+        self._seat = NOBODY
+        self._take_views()
+
+        self.state_fields = self._fields_of_state()
+        size = max(part.stop for part in self.state_fields.values())
+        self.state_space = spaces.Box(-128, np.float32(2**15), (size,), np.float32)
+
+    # --- spaces -----------------------------------------------------------------
+
+    def _observation_space(self) -> spaces.Space[Any]:
+        high = observation.high(self._rows)
+        flat = spaces.Box(np.zeros_like(high), high, dtype=np.uint8)
+        if not self._mask_in_obs:
+            return flat
+        return spaces.Dict({"observation": flat, "action_mask": spaces.Box(0, 1, (N_ACTIONS,), np.int8)})
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """The space of what `agent` observes: the same object at each call."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Space[Any]:
+        """The action space, `Discrete(N_ACTIONS)`: the same object at each call."""
+        return self.action_spaces[agent]
+
+    # --- playing ----------------------------------------------------------------
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Deal a new game: the one of `seed`, or without a seed the next one (`options` has no effect)."""
+        if seed is None:
+            if not isinstance(self._next_seeds, np.random.Generator):
+                self._next_seeds = np.random.default_rng(self._next_seeds)
+            seed = int(self._next_seeds.integers(2**63))
+        else:
+            seed = index(seed)
+            if not 0 <= seed < 2**64:
+                raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed}")
+            self._next_seeds = seed
+        self._deal(seed)
+
+    def _deal(self, seed: int) -> None:
+        self._states[:] = self._blank
+        self._steps["seed"] = seed
+        self._answers = []
+        self.agents = self.possible_agents[:]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self._skip_agent_selection = None
+        self._seat = NOBODY
+        if self._mask_in_info:
+            for agent in self.agents:
+                self.infos[agent]["action_mask"] = np.zeros(N_ACTIONS, np.int8)
+        self._advance(batch.DEAL)
+
+    def step(self, action: Any) -> None:
+        """Answer for `agent_selection`: a legal action, or None to step out of a finished game.
+
+        Raises ValueError, listing the legal answers, for any other action; nothing is changed then.
+        """
+        if not self.is_legal(action):
+            agent = self.agent_selection
+            if self.terminations[agent] or self.truncations[agent]:
+                self._was_dead_step(action)
+                return
+            raise ValueError(self._refusal(action))
+        self.answer(action)
+
+    def is_legal(self, action: Any) -> bool:
+        """Is `action` a legal answer of `agent_selection` now?"""
+        agent = self.agent_selection
+        if self.terminations.get(agent, True) or self.truncations[agent]:
+            return False
+        try:
+            action = index(action)
+        except TypeError:
+            return False
+        return 0 <= action < N_ACTIONS and self._mask.item(action) == 1
+
+    def answer(self, action: int) -> None:
+        """What `step` does once `is_legal` has said yes."""
+        action = index(action)
+        self._answers.append(action)
+        self._cumulative_rewards[self.agent_selection] = 0.0  # no reward is given before the end
+        self._advance(action)
+
+    def _advance(self, answer: int) -> None:
+        """Hand an answer to the kernel, and take over who comes next or how the game ended."""
+        self._answer[0] = answer
+        batch.advance(
+            self._states, self._steps, self._mask, self._seen, self._templates, self._scheme, False, self._rows, N_DISTRICTS, 0, 1
+        )  # fmt: skip
+        if self._mask_in_info and self._seat >= 0:
+            self.infos[self.agent_selection] = {"action_mask": np.zeros(N_ACTIONS, np.int8)}
+        if self._done[0]:
+            self._finish()
+            return
+        self._seat = seat = self._actors.item(self._depth.item() - 1)
+        self.agent_selection = agent = self.possible_agents[seat]
+        if self._mask_in_info:
+            self.infos[agent] = {"action_mask": self._mask_row.copy()}
+
+    def _finish(self) -> None:
+        """Give everybody the rewards and end the game for all."""
+        self._seat = NOBODY
+        over = self.truncations if self._states["truncated"][0] else self.terminations
+        for agent, reward in zip(self.agents, self._steps["rewards"][0].tolist(), strict=False):
+            self.rewards[agent] = reward
+            over[agent] = True
+        self._accumulate_rewards()
+        self.agent_selection = self.agents[0]
+
+    def _refusal(self, action: Any) -> str:
+        game = self.game
+        try:
+            shown = f"{action!r} ({game.describe(index(action))})"
+        except (TypeError, ValueError):
+            shown = repr(action)
+        return f"action {shown} is not a legal answer of {self.agent_selection} to {game.question}; legal: {', '.join(game.legal())}"
+
+    # --- looking ----------------------------------------------------------------
+
+    def observe(self, agent: str) -> Any:
+        """What `agent` sees now, whether it is to answer or not (see `mask_in`)."""
+        seat = self._seats[agent]
+        acting = seat == self._seat
+        if acting:
+            seen = self._seen_row.copy()
+        else:
+            rows = np.empty_like(self._seen)
+            batch.observe(self._states, np.array([seat]), rows, self._templates, self._rows, N_DISTRICTS)
+            seen = rows[0]
+        if not self._mask_in_obs:
+            return seen
+        if acting and not self.terminations.get(agent, True):
+            return {"observation": seen, "action_mask": self._mask_row.copy()}
+        return {"observation": seen, "action_mask": np.zeros(N_ACTIONS, np.int8)}
+
+    def _fields_of_state(self) -> dict[str, slice]:
+        result, at = {}, 0
+        cards = sum(self.rules.deck.values())
+        for name, size in [(name, self._states[name].size) for name in state.STATE.names or () if name not in _NO_STATE] + [
+            ("deck", cards)
+        ]:
+            result[name] = slice(at, at + size)
+            at += size
+        return result
+
+    def state(self) -> Any:
+        """The whole situation, hidden cards included, for critics that may see it: flat float32 array.
+
+        `state_fields` says which entries belong to which field of the record described in `citadels_env.state`; the
+        deck stands in the order in which it will be drawn, each card as the index of its district plus 1.
+        """
+        g = self._states
+        parts = [g[name].ravel() for name in self.state_fields if name != "deck"]
+        deck = np.zeros(self.state_fields["deck"].stop - self.state_fields["deck"].start)
+        size, bottom = int(g["deck_size"][0]), int(g["deck_bottom"][0])
+        deck[:size] = g["deck"][0, (bottom + np.arange(size - 1, -1, -1)) % state.DECK_CAPACITY] + 1
+        return np.concatenate([*parts, deck], dtype=np.float32, casting="unsafe")
+
+    @property
+    def game(self) -> Game:
+        """The game as a `Game` of its own, with its log and notation: for looking on, not for playing here."""
+        game = Game(self.rules, int(self._steps["seed"][0]))
+        for action in self._answers:
+            game.play(action)
+        return game
+
+    def render(self) -> str | None:
+        """With `render_mode` "ansi": the whole game as text, what is hidden from the players included."""
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() does nothing without a render mode; make the environment with render_mode='ansi'")
+            return None
+        return str(self.game)
+
+    def close(self) -> None:
+        """Nothing is held that needs to be closed."""
+
+    # --- copies -----------------------------------------------------------------
+
+    def _take_views(self) -> None:
+        """Parts of the arrays, at hand."""
+        self._answer, self._done = self._steps["answer"], self._steps["done"]
+        self._actors, self._depth = self._states["actor"], self._states["depth"]
+        self._mask_row, self._seen_row = self._mask.view(np.int8)[0], self._seen[0]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in _VIEWS}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        self._take_views()
+
+    def clone(self) -> "raw_env":
+        """An independent copy that continues identically, next games included; only the spaces are shared."""
+        other = type(self).__new__(type(self))
+        kept = {name: value if name in _SHARED else copy.deepcopy(value) for name, value in self.__getstate__().items()}
+        other.__setstate__(kept)
+        return other
+
+    def save_state(self) -> bytes:
+        """The game so far, as seed and answers, with what PettingZoo keeps of it: JSON for `load_state`.
+
+        Raises ValueError before the first `reset`.
+        """
+        if not hasattr(self, "agents"):
+            raise ValueError("there is no game to save before the first reset")
+        seeds = self._next_seeds
+        saved = {
+            "citadels_v0": observation.VERSION,
+            "rules": json.loads(self.rules.to_json()),
+            "rewards_are": scoring.REWARDS[self._scheme],
+            "seed": int(self._steps["seed"][0]),
+            "answers": self._answers,
+            "next_seeds": seeds.bit_generator.state if isinstance(seeds, np.random.Generator) else seeds,
+            **{name: getattr(self, name) for name in _KEPT},
+        }
+        return json.dumps(saved).encode()
+
+    def load_state(self, saved: bytes) -> None:
+        """Restore what `save_state` returned, in this or another environment with the same rules and rewards.
+
+        Raises ValueError, and changes nothing, if it was saved under other rules or is no saved state.
+        """
+        try:
+            data = json.loads(saved)
+            theirs, scheme = dict(data["rules"]), scoring.REWARDS.index(data["rewards_are"])
+        except (ValueError, TypeError, KeyError) as error:
+            raise ValueError(f"this is no state saved by save_state: {error!r}") from None
+        different = [name for name, value in json.loads(self.rules.to_json()).items() if theirs.get(name) != value]
+        different += ["rewards"] if scheme != self._scheme else []
+        if different:
+            raise ValueError(f"the state was saved under other rules; different: {', '.join(different)}")
+        other = self.clone()
+        other._deal(data["seed"])
+        for action in data["answers"]:
+            if not other.is_legal(action):
+                raise ValueError(f"this is no state saved by save_state: {other._refusal(action)}")
+            other.answer(action)
+        for name in _KEPT:
+            setattr(other, name, data[name])
+        other.infos = {agent: other.infos[agent] for agent in other.agents}
+        other._next_seeds = data["next_seeds"]
+        if isinstance(other._next_seeds, dict):
+            generator = np.random.default_rng(0)
+            generator.bit_generator.state = other._next_seeds
+            other._next_seeds = generator
+        self.__dict__.update(other.__dict__)

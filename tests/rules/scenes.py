@@ -42,7 +42,8 @@ def exchanges(g: Game, mine: str) -> list[str]:
     """What the Diplomat may get for `mine`; the table must leave him two choices at least."""
     g = g.clone().play(f"offer {mine}")
     assert g.question == "EXCHANGE"
-    return texts(g, "exchange for ")
+    assert g.legal() == texts(g, "exchange for ")
+    return g.legal()
 
 
 def exchange(g: Game, mine: str, theirs: str, player: int) -> Game:

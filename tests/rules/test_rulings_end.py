@@ -158,6 +158,15 @@ def test_when_the_end_is_certain_the_bell_tower_asks_only_a_builder_who_must_dec
         assert g.districts_to_end == 8
 
 
+@pytest.mark.rule("R136", "B-SCORE", "O-bell_tower_choice")
+def test_when_somebody_had_eight_already_cities_of_seven_are_not_first_any_more() -> None:
+    g = table("Alchemist", {"gold": 3, "hand": ["Bell Tower"]}, {"city": EIGHT}, {"city": OTHER_SEVEN})
+    play(g, "take gold", "build Bell Tower", "end at 7")
+    assert (g.districts_to_end, g.first_completers) == (7, [1])
+    finish(g)
+    assert tuple(g.scores()) == (5, 16 + 4, 18 + 2, 0)
+
+
 @pytest.mark.rule("X-23", "D-BELL")
 @every_edition
 def test_in_a_game_to_seven_the_bell_tower_offers_six_or_seven(rules: Rules) -> None:
