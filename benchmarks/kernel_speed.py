@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from citadels_agents import play_games
 from citadels_env import GERMAN, Batch, Game, engine, observation, state
 from citadels_env._jit import entry_for
 from citadels_env.actions import N_ACTIONS
 from citadels_env.cards import N_DISTRICTS
-
-from citadels_agents import play_games
 
 REFERENCE_STEPS = 1_000_000
 

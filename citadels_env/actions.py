@@ -7,7 +7,6 @@ in the game needs no owner, since it stands in one city at most.
 
 from typing import NamedTuple
 
-
 from .cards import DISTRICTS, N_DISTRICTS, N_REPEATED, N_ROLES, ROLES
 
 MAX_PLAYERS = 8
@@ -148,5 +147,3 @@ def table() -> str:
         text = f"`{block.verb} {what[block.argument]}`".replace(" `", "`")
         lines.append(f"| {OFFSET[block.verb]} | {block.size} | {text} | {block.text} |")
     return "\n".join(lines) + "\n"
-
-

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -143,16 +144,24 @@ def game_seeds(seed: int, n: int) -> Any:
 
 def fill_in_rules(states: Any, rules: Sequence[Rules], rows: int) -> Any:
     """Write one `Rules` into each record; return the observation templates that go with them."""
-    known: dict[Rules, int] = {}
-    records, templates = [], []
+    number: dict[Rules, int] = {}
     for r in rules:
-        if r not in known:
-            record = state.rules_row(r)
-            record["template"] = known[r] = len(records)
-            records.append(record)
-            templates.append(observation.template(record, rows))
-    states["rules"] = np.array(records, state.RULES)[[known[r] for r in rules]]
-    return np.array(templates)
+        number.setdefault(r, len(number))
+    states["rules"] = np.array([_prepared(r, rows)[0] for r in number], state.RULES)[[number[r] for r in rules]]
+    states["rules"]["template"] = [number[r] for r in rules]
+    return np.array([_prepared(r, rows)[1] for r in number])
+
+
+def templates_of(rules: Rules, rows: int) -> Any:
+    """The observation templates for games under one `Rules`: (1, size) uint8."""
+    return _prepared(rules, rows)[1][None, :]
+
+
+@lru_cache(maxsize=1024)
+def _prepared(rules: Rules, rows: int) -> tuple[Any, Any]:
+    """The RULES record and the observation template of `rules`."""
+    record = state.rules_row(rules)
+    return record, observation.template(record, rows)
 
 
 class Batch:
@@ -206,7 +215,7 @@ class Batch:
         self.threads = min(threads, os.cpu_count() or 1)
         self.observation_rows = every[0].players if compact else MAX_PLAYERS
         self.observation_size = observation.size(self.observation_rows)
-        self.states = state.new_states(n)
+        self.states = state.records(n)
         self._templates = fill_in_rules(self.states, every, self.observation_rows)
         self._scheme = scoring.REWARDS.index(rewards)
         self._auto_reset = auto_reset
@@ -215,7 +224,7 @@ class Batch:
         self._observations = np.zeros((n, self.observation_size), np.uint8)
         self._observed = False
         self._index = np.arange(n)
-        self._steps = np.zeros(n, STEP).view(np.recarray)
+        self._steps = state.records(n, STEP)
         self.rewards = self._steps["rewards"].view(np.ndarray)
         self.seeds = self._steps["seed"].view(np.ndarray)
         self._answers = self._steps["answer"].view(np.ndarray)
@@ -315,4 +324,3 @@ class Batch:
             self.seeds[:] = game_seeds(seed, self.num_games)
         self._answers[:] = DEAL
         self._advance(observe_too=self._observed)
-

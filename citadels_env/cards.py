@@ -57,7 +57,15 @@ DISTRICTS = (
     District("University", _U, 6, 8, (1, 1, 1), text="Costs 6, worth 8 points."),
     District("Dragon Gate", _U, 6, 8, (1, 1, 1), text="Costs 6, worth 8 points."),
     District("Great Wall", _U, 6, 6, (0, 0, 1), True, "Destroying or exchanging a district of your city costs 1 gold more."),
-    District("Quarry", _U, 5, 5, (0, 0, 0), True, "Identical districts: cheaper for each that stands in your city, or allowed at all (by edition)."),
+    District(
+        "Quarry",
+        _U,
+        5,
+        5,
+        (0, 0, 0),
+        True,
+        "Identical districts: cheaper for each that stands in your city, or allowed at all (by edition).",
+    ),
     District("Wishing Well", _U, 5, 5, (0, 0, 0), True, "At the end, 1 point for each other unique district of your city."),
     District("Imperial Treasury", _U, 4, 4, (0, 0, 0), True, "At the end, 1 point for each gold you have."),
     District("Map Room", _U, 5, 5, (0, 0, 0), True, "At the end, 1 point for each card in your hand."),
@@ -69,7 +77,9 @@ DISTRICTS = (
     District("Ballroom", _U, 6, 6, (0, 0, 0), True, "While you hold the crown, whoever is called and does not thank loses the turn."),
     District("Factory", _U, 5, 5, (0, 0, 0), True, "Your other unique districts cost 1 gold less to build."),
     District("Museum", _U, 4, 4, (0, 0, 0), True, "Once in your turn, put a card from your hand under it: 1 point each at the end."),
-    District("Bell Tower", _U, 5, 5, (0, 0, 0), True, "When built, you decide whether the game ends one district earlier; until it is destroyed."),
+    District(
+        "Bell Tower", _U, 5, 5, (0, 0, 0), True, "When built, you decide whether the game ends one district earlier; until it is destroyed."
+    ),
     District("Throne Room", _U, 6, 6, (0, 0, 0), True, "Take 1 gold each time the crown moves to another player."),
 )
 
@@ -126,7 +136,9 @@ ROLES = (
     RoleRow(Role.ARCHITECT, builds=3, text="2 cards more. Build up to 3 districts."),
     RoleRow(Role.NAVIGATOR, builds=0, text="After your action 4 gold or 4 cards more; you may not build."),
     RoleRow(Role.WARLORD, _M, text="Destroy a district for 1 gold less than its cost. 1 gold per military district."),
-    RoleRow(Role.DIPLOMAT, _M, text="Exchange a district of yours for another player's, paying the difference. 1 gold per military district."),
+    RoleRow(
+        Role.DIPLOMAT, _M, text="Exchange a district of yours for another player's, paying the difference. 1 gold per military district."
+    ),
     RoleRow(Role.ARTIST, text="Put 1 gold on one or two of your districts: each costs and scores 1 more."),
     RoleRow(Role.QUEEN, text="3 gold if you sit next to the King."),
 )

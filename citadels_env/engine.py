@@ -121,5 +121,3 @@ def new_game(g, seed):
     if g.rules.first_crown == state.RANDOM_SEAT:
         g.crown = state.random_below(g, state.DRAFT_STREAM, players(g))
     turn.start_round(g)
-
-

@@ -36,11 +36,11 @@ class Game:
         self._answered: list[tuple[int, int, int]] = []  # seat, action, owner * 2 + coin of a single district on the table
         self._start: dict[str, Any] | None = None  # the position the game began from
         self._redealt = False
-        self._states = state.new_states(1)
+        self._states = state.records(1)
         self._templates = batch.fill_in_rules(self._states, [rules], MAX_PLAYERS)
         self._mask = np.zeros((1, N_ACTIONS), np.uint8)
         self._seen = np.zeros((1, observation.size()), np.uint8)
-        self._steps = np.zeros(1, batch.STEP).view(np.recarray)
+        self._steps = state.records(1, batch.STEP)
 
     @classmethod
     def from_position(cls, rules: Rules, position_: Mapping[str, Any], seed: int = 0) -> "Game":
@@ -280,7 +280,7 @@ class Game:
             seat = self.actor or 0
         rows = self.rules.players if compact else MAX_PLAYERS
         result = np.zeros((1, observation.size(rows)), np.uint8)
-        templates = observation.template(self._states["rules"][0], rows)[None, :] if compact else self._templates
+        templates = batch.templates_of(self.rules, rows)
         batch.observe(self._states, np.array([self._seat(seat)]), result, templates, rows, N_DISTRICTS)
         return result[0]
 
@@ -311,14 +311,15 @@ class Game:
         """The whole game as text: rules, seed or position, answers (see `citadels_env.notation`)."""
         if self._redealt:
             raise ValueError("a game with redealt cards has no notation: its deal comes from no seed of the rules")
-        return notation.write(self.rules, self.seed, self._start, self.log)
+        return notation.write(self.rules, self.seed, self._start, self.log, self.scores() if self.over else None)
 
     def __repr__(self) -> str:
         where = "over" if self.over else f"round {self.round_number}, player {self.actor} answers {self.question}"
         return f"<Game {self.rules.players} players, seed {self.seed}, {where}>"
 
     def __str__(self) -> str:
-        lines = [f"Round {self.round_number}, {self.districts_to_end} districts end the game, deck {self.deck_size}, discards {self.discard_size}"]
+        piles = f"deck {self.deck_size}, discards {self.discard_size}"
+        lines = [f"Round {self.round_number}, {self.districts_to_end} districts end the game, {piles}"]
         if self.face_up:
             lines.append(f"Face up: {', '.join(self.face_up)}")
         if self.named():

@@ -263,7 +263,8 @@ def redeal_cards(g, seat, buffer):
             g.drawn[i] = buffer[at]
             at += 1
     for height in range(np.int64(g.deck_size) - 1, ordered, -1):
-        i, j = state.place_in_deck(g, height), state.place_in_deck(g, ordered + state.random_below(g, state.DECK_STREAM, height - ordered + 1))
+        lower = ordered + state.random_below(g, state.DECK_STREAM, height - ordered + 1)
+        i, j = state.place_in_deck(g, height), state.place_in_deck(g, lower)
         g.deck[i], g.deck[j] = g.deck[j], g.deck[i]
 
 

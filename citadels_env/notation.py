@@ -5,6 +5,9 @@
     seed 7
     player 0: draft King
     ...
+    scores 24 19 30 22
+
+The last line stands in finished games only, and is checked when the game is replayed.
 """
 
 import json
@@ -15,11 +18,13 @@ from .rules import Rules
 FIRST_LINE = "citadels 1"
 
 
-def write(rules: Rules, seed: int, position: dict[str, Any] | None, log: list[str]) -> str:
-    """The text of a game from its rules, seed, starting position (or None) and answers."""
+def write(rules: Rules, seed: int, position: dict[str, Any] | None, log: list[str], scores: tuple[int, ...] | None) -> str:
+    """The text of a game from its rules, seed, starting position (or None), answers and, if it is over, its scores."""
     lines = [FIRST_LINE, f"rules {rules.to_json()}", f"seed {seed}"]
     if position is not None:
         lines.append(f"position {json.dumps(position, sort_keys=True)}")
+    if scores is not None:
+        log = [*log, "scores " + " ".join(map(str, scores))]
     return "\n".join(lines + log) + "\n"
 
 
@@ -30,7 +35,7 @@ def replay(game_class: Any, text: str) -> Any:
         raise ValueError(f"line 1: a game begins with {FIRST_LINE!r}, not {lines[0] if lines else ''!r}")
     header: dict[str, Any] = {}
     at = 1
-    while at < len(lines) and not lines[at].startswith("player "):
+    while at < len(lines) and not lines[at].startswith(("player ", "scores ")):
         key, _, value = lines[at].partition(" ")
         if key not in ("rules", "seed", "position") or key in header:
             raise ValueError(f"line {at + 1}: expected rules, seed or position once each, not {lines[at]!r}")
@@ -47,6 +52,10 @@ def replay(game_class: Any, text: str) -> Any:
     else:
         game = game_class(header["rules"], header["seed"])
     for number, line in enumerate(lines[at:], at + 1):
+        if line.startswith("scores ") and game.over:
+            if line.split()[1:] != [str(n) for n in game.scores()]:
+                raise ValueError(f"line {number}: the scores are {game.scores()}, not {line!r}")
+            continue
         who, _, answer = line.partition(": ")
         if who != f"player {game.actor}":
             raise ValueError(f"line {number}: {game.actor if game.actor is not None else 'nobody'} must answer, not {who!r}")

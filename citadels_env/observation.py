@@ -5,6 +5,7 @@ form has eight rows whatever the number of players; the compact form has as many
 value is a count or a flag of the table; nothing depends on a hidden card or role that the seat cannot know.
 """
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -49,12 +50,13 @@ class Block(NamedTuple):
         return int(np.prod(self.shape))
 
 
+@cache
 def blocks(rows: int = MAX_PLAYERS) -> tuple[Block, ...]:
     """The blocks in order, for `rows` player rows (8: full form; the number of players: compact form)."""
     return (
         Block("role_set", (N_ROLES,), 1, "the roles of the game"),
         Block("deck_list", (N_DISTRICTS,), 9, "copies of each district in the game"),
-        Block("options", (len(RULE_COLUMNS),), 60, "options of the rules (words as their number in the list of values), costs: " + ", ".join(RULE_COLUMNS)),
+        Block("options", (len(RULE_COLUMNS),), 60, "options of the rules (words as their number), costs: " + ", ".join(RULE_COLUMNS)),
         Block("question", (len(Ask),), 1, "one-hot: the question, if the observer must answer it"),
         Block("subject", (N_DISTRICTS,), 1, "one-hot: the district that question is about (Graveyard, Wizard's build, Diplomat's offer)"),
         Block("shown", (N_DISTRICTS,), 9, "cards shown to the observer by that question: drawn, in the hand looked at, in the deck"),
@@ -79,6 +81,7 @@ def blocks(rows: int = MAX_PLAYERS) -> tuple[Block, ...]:
     )
 
 
+@cache
 def size(rows: int = MAX_PLAYERS) -> int:
     """Entries of an observation with `rows` player rows."""
     return sum(block.size for block in blocks(rows))
@@ -144,7 +147,8 @@ def template(rules: Any, rows: int = MAX_PLAYERS) -> Any:
             view(result, "role_set")[role] = 1
     view(result, "deck_list")[:] = rules["copies"]
     values = [int(rules[name]) for name in (*state.OPTIONS, "smithy_cost", "smithy_cards")]
-    view(result, "options")[:] = np.minimum(values + [int(rules["cost"][card]) for card in COST_COLUMNS], 255)
+    most = next(block.high for block in blocks(rows) if block.name == "options")
+    view(result, "options")[:] = np.minimum(values + [int(rules["cost"][card]) for card in COST_COLUMNS], most)
     view(result, "game")[1:3] = rules["n_players"], rules["n_roles"]
     view(result, "players")[: rules["n_players"], 0] = 1
     return result

@@ -192,7 +192,8 @@ def _draft(lay: _SetUp, crown: int, chance: Any) -> tuple[list[int], list[int], 
     if roles.KING_RANK in up:
         raise ValueError(f"face_up: the {rules.roles[roles.KING_RANK]} never lies face up (S-4)")
     if len(up) > rules.face_up or len(set(up)) != len(up):
-        raise ValueError(f"face_up: {rules.face_up} different roles lie face up with {n} players and {len(rules.roles)} roles (S-3), not {len(up)}")
+        of = f"with {n} players and {len(rules.roles)} roles"
+        raise ValueError(f"face_up: {rules.face_up} different roles lie face up {of} (S-3), not {len(up)}")
     free = [rank for rank in range(len(rules.roles)) if rank not in up]
     held: list[list[int]] = [[] for _ in range(n)]
     if wanted[0] is not None:

@@ -45,27 +45,49 @@ class Rules:
     """
 
     players: int = _option(4, "Number of players.", range(2, 9), "S-2")
-    roles: tuple[str, ...] = _option((), "The roles of the game, one of each rank; empty: the base game's for this number of players.", source="S-1")
+    roles: tuple[str, ...] = _option(
+        (), "The roles of the game, one of each rank; empty: the base game's for this number of players.", source="S-1"
+    )
     base_deck: str = _option("german", "The deck of district cards that the game starts from.", cards.BASE_DECKS, "D1")
-    add_districts: tuple[str, ...] = _option((), "New districts shuffled in: names, or 'none', 'all', or 'recommended' (2-3 drawn with districts_seed).", source="S-6")
+    add_districts: tuple[str, ...] = _option(
+        (), "New districts shuffled in: names, or 'none', 'all', or 'recommended' (2-3 drawn with districts_seed).", source="S-6"
+    )
     remove_districts: tuple[str, ...] = _option((), "Districts of the base deck left out.", source="S-6")
-    replace_uniques: bool = _option(False, "Take out as many base uniques (drawn with districts_seed) as new districts are added.", source="S-6")
+    replace_uniques: bool = _option(
+        False, "Take out as many base uniques (drawn with districts_seed) as new districts are added.", source="S-6"
+    )
     districts_seed: int = _option(0, "Seed of 'recommended' and of replace_uniques.", source="S-6")
     keep_copies: int = _option(2, "Copies of the Keep in the base deck.", (1, 2), "D51")
     great_wall_in_base: bool = _option(False, "The Great Wall belongs to the base deck.", source="D32")
     remove_graveyard_with_diplomat: bool = _option(True, "With the Diplomat among the roles the Graveyard leaves the deck.", source="D12")
-    hospital_requires_assassin: bool = _option(True, "The Hospital stays out of the deck without the Assassin among the roles.", source="D22")
+    hospital_requires_assassin: bool = _option(
+        True, "The Hospital stays out of the deck without the Assassin among the roles.", source="D22"
+    )
     allow_emperor_and_queen: bool = _option(True, "Emperor and Queen may be among the roles together (with a warning).", source="D21")
 
     city_size: int = _option(8, "Districts that complete a city and end the game.", (6, 7, 8), "D42")
     max_rounds: int = _option(60, "Rounds after which the game is cut off and scored as it stands.", range(1, 10_000), "X-11")
     first_crown: str = _option("oldest", "Who holds the crown first: the oldest (seat 0) or a random player.", ("oldest", "random"), "D41")
-    tie_break: str = _option("buildings", "Ties: most points from buildings; then most gold; or shared at once.", ("buildings", "buildings_then_gold", "shared"), "D40")
-    first_bonus_lost_if_destroyed: bool = _option(False, "The +4 of the first complete city needs a complete city at the end, too.", source="D47")
-    haunted_city_not_in_last_round: bool = _option(False, "The Haunted City stands for no other colour if it was built in the last round.", source="D30")
+    tie_break: str = _option(
+        "buildings",
+        "Ties: most points from buildings; then most gold; or shared at once.",
+        ("buildings", "buildings_then_gold", "shared"),
+        "D40",
+    )
+    first_bonus_lost_if_destroyed: bool = _option(
+        False, "The +4 of the first complete city needs a complete city at the end, too.", source="D47"
+    )
+    haunted_city_not_in_last_round: bool = _option(
+        False, "The Haunted City stands for no other colour if it was built in the last round.", source="D30"
+    )
 
     duplicates_allowed: bool = _option(True, "Identical districts may stand in one city.", source="D2")
-    quarry: str = _option("discount", "The Quarry: 1 gold less per identical district, any duplicates, or one extra copy at a time.", ("discount", "any_duplicates", "one_duplicate"), "D3")
+    quarry: str = _option(
+        "discount",
+        "The Quarry: 1 gold less per identical district, any duplicates, or one extra copy at a time.",
+        ("discount", "any_duplicates", "one_duplicate"),
+        "D3",
+    )
     wizard_may_duplicate: bool = _option(False, "The Wizard may build districts that already stand in his city.", source="D4")
     smithy: tuple[int, int] = _option((3, 2), "The Smithy: gold to pay, cards to draw.", source="D24")
     laboratory_gold: int = _option(1, "The Laboratory: gold for a discarded card.", (1, 2), "D25")
@@ -75,17 +97,30 @@ class Rules:
     poor_house_cost: int = _option(0, "Cost of the Poor House.", (0, 4, 5, 6), "D29")
     great_wall_protects_itself: bool = _option(True, "The Great Wall makes its own destruction dearer, too.", source="D31")
     powder_tower_complete_city: bool = _option(True, "The Powder Tower hits completed cities.", source="D39")
-    bell_tower_choice: str = _option("must_decide", "The Bell Tower's builder must decide, or may announce an earlier end while none is certain.", ("must_decide", "may_announce"), "D38")
+    bell_tower_choice: str = _option(
+        "must_decide",
+        "The Bell Tower's builder must decide, or may announce an earlier end while none is certain.",
+        ("must_decide", "may_announce"),
+        "D38",
+    )
     museum_once_per_turn: bool = _option(True, "The Museum takes one card a turn; otherwise any number.", source="D49")
-    throne_room_emperor_counts: int = _option(1, "Moves of the crown that the Emperor's hand-over counts for the Throne Room.", (1, 2), "D45")
-    ballroom: str = _option("decision", "Thanking the crown: a decision, always done, or forgotten with a probability.", ("decision", "auto", "forget"), "D23")
-    ballroom_forget_probability: float = _option(0.1, "Probability that a called player forgets to thank (ballroom = forget).", source="D23")
+    throne_room_emperor_counts: int = _option(
+        1, "Moves of the crown that the Emperor's hand-over counts for the Throne Room.", (1, 2), "D45"
+    )
+    ballroom: str = _option(
+        "decision", "Thanking the crown: a decision, always done, or forgotten with a probability.", ("decision", "auto", "forget"), "D23"
+    )
+    ballroom_forget_probability: float = _option(
+        0.1, "Probability that a called player forgets to thank (ballroom = forget).", source="D23"
+    )
 
     discard_to: str = _option("discard_pile", "Where cards go that nobody keeps.", ("discard_pile", "deck_bottom"), "D37")
     power_before_action: bool = _option(True, "Role powers may be used before the action (income always may).", source="D35")
     merchant_bonus_timing: str = _option("any", "When the Merchant takes his gold.", ("any", "start", "after_action"), "D36")
     architect_cards_timing: str = _option("any", "When the Architect takes his cards.", ("any", "start", "after_action"), "D36")
-    navigator_can_never_build: bool = _option(True, "The Navigator never builds; otherwise he may instead of taking his bonus.", source="D14")
+    navigator_can_never_build: bool = _option(
+        True, "The Navigator never builds; otherwise he may instead of taking his bonus.", source="D14"
+    )
     navigator_bonus_ends_turn: bool = _option(False, "The Navigator's turn is over after his bonus.", source="D14")
     warlord_timing: str = _option("any", "When the Warlord may destroy.", ("any", "end_of_turn"), "D33")
     warlord_own_city: bool = _option(False, "The Warlord may destroy districts of his own city.", source="D34")
@@ -95,9 +130,16 @@ class Rules:
     emperor_tribute: str = _option("none", "What the receiver of the crown gives the Emperor.", ("none", "payer_chooses"), "D5")
     emperor_may_return_crown: bool = _option(True, "The Emperor may give the crown back to its former holder.", source="D6")
     bewitched_emperor_crown: str = _option("witch", "Who hands on the crown for a bewitched Emperor.", ("witch", "emperor_player"), "D8")
-    queen_bound_to: str = _option("crown", "Next to whom the Queen earns: the King only, the player of rank 4, or the crown if the Emperor is among the roles.", ("king_only", "card", "crown"), "D20")
+    queen_bound_to: str = _option(
+        "crown",
+        "Next to whom the Queen earns: the King only, the player of rank 4, or the crown if the Emperor is among the roles.",
+        ("king_only", "card", "crown"),
+        "D20",
+    )
     alchemist_refund: str = _option("end", "When the Alchemist gets his gold back.", ("end", "immediate"), "D17")
-    retro_tax_roles: tuple[str, ...] = _option(("Assassin", "Witch"), "Roles of rank 1 that pay when the Tax Collector appears, having built.", source="D16")
+    retro_tax_roles: tuple[str, ...] = _option(
+        ("Assassin", "Witch"), "Roles of rank 1 that pay when the Tax Collector appears, having built.", source="D16"
+    )
     assassin_must_name: bool = _option(False, "The Assassin must name a role.", source="X-5")
     thief_must_name: bool = _option(False, "The Thief must name a role.", source="X-5")
     witch_must_name: bool = _option(True, "The Witch must name a role.", source="D13")

@@ -175,10 +175,13 @@ def rules_row(rules: Rules) -> Any:
     return row[0]
 
 
-def new_states(n: int) -> Any:
-    """An array of `n` empty records; in plain Python its elements have attributes, as in the kernel."""
-    states = np.zeros(n, STATE)
-    return states if COMPILED else states.view(np.recarray)
+def records(n: int, dtype: Any = STATE) -> Any:
+    """An array of `n` empty records for the kernel.
+
+    In plain Python its elements have attributes, as in the kernel; compiled code takes plain arrays much faster.
+    """
+    array = np.zeros(n, dtype)
+    return array if COMPILED else array.view(np.recarray)
 
 
 # --- chance ------------------------------------------------------------------

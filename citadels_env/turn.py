@@ -7,7 +7,7 @@ from ._jit import kernel
 from .actions import MAX_PLAYERS
 from .cards import N_DISTRICTS, N_RANKS
 from .state import bit, players
-from .vocabulary import Ask, Colour, Role, Turn
+from .vocabulary import Ask, Role, Turn
 
 # The draft (B2): for each number of players the seats, counted from the crown, and whether the step buries a role.
 _STEPS = {2: ((0, 0), (1, 0), (1, 1), (0, 0), (0, 1), (1, 0)), 3: tuple((k % 3, 0) for k in range(6))}
@@ -599,5 +599,3 @@ def end_round(g):
         state.ask(g, Ask.NOTHING, -1, 0)
     else:
         start_round(g)
-
-

@@ -110,7 +110,7 @@ def test_the_same_game_as_game(rules: Rules, seed: int) -> None:
     assert all(env.terminations.values()) != game.truncated
 
 
-@a_few(25)
+@a_few(10)
 @given(some_rules(), SEEDS)
 def test_looking_changes_nothing(rules: Rules, seed: int) -> None:
     """Observing, rendering, copying and saving leave the game as it is."""
@@ -118,15 +118,13 @@ def test_looking_changes_nothing(rules: Rules, seed: int) -> None:
     chooser = random.Random(seed)
     for env in (quiet, watched):
         env.reset(seed=seed)
-    for _ in range(120):
-        if not quiet.agents:
-            break
-        for agent in watched.agents:
-            watched.observe(agent)
-        watched.render()
-        watched.state()
-        watched.clone().reset(seed=0)
-        watched.load_state(watched.save_state())
+    while quiet.agents:
+        if chooser.random() < 0.05:
+            for agent in watched.agents:
+                watched.observe(agent)
+            watched.render()
+            watched.clone().reset(seed=0)
+            watched.load_state(watched.save_state())
         assert np.array_equal(quiet.state(), watched.state())
         over = quiet.terminations[quiet.agent_selection] or quiet.truncations[quiet.agent_selection]
         action = None if over else chooser.choice(np.flatnonzero(_mask(quiet)).tolist())
@@ -156,8 +154,8 @@ print(digest.hexdigest())
 
 def test_every_process_plays_the_same_games() -> None:
     digests = set()
-    for hash_seed in ("0", "1", "123"):
-        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
+    for changes in ({"PYTHONHASHSEED": "0"}, {"PYTHONHASHSEED": "123"}, {"NUMBA_DISABLE_JIT": "1"}):
+        environment = {**os.environ, **changes}
         run = subprocess.run([sys.executable, "-c", ANOTHER_PROCESS], capture_output=True, text=True, check=True, env=environment)
         digests.add(run.stdout)
     assert len(digests) == 1

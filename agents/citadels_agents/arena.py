@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from citadels_env import Rules, engine, scoring, state
 from citadels_env._jit import entry_for, kernel
 from citadels_env.actions import MAX_PLAYERS
@@ -69,6 +70,21 @@ def play(states, seeds, agents, results, first, last):
             result.scores[seat] = g.score[seat]
 
 
+@entry_for(Path(__file__).parent)
+def answer_all(states, agent, moves, answers):
+    """The answer of one kernel agent in every game (-1 where it is over)."""
+    for i in range(states.shape[0]):
+        n = engine.settle(states[i], moves)
+        answers[i] = answer(states[i], agent, moves, n) if n else -1
+
+
+def choices(states: Any, agent: str = "heuristic") -> Any:
+    """What `agent` answers in every game of an array of states (such as `Batch.states`): int64 actions, -1 where it is over."""
+    answers = np.zeros(len(states), np.int64)
+    answer_all(states, agent_numbers(agent, 1)[0], np.empty(engine.MAX_MOVES, np.int64), answers)
+    return answers
+
+
 def agent_numbers(agents: str | Sequence[str], players: int) -> list[int]:
     """The numbers of the agents by seat; raises ValueError for an unknown name or a wrong number of them."""
     names = [agents] * players if isinstance(agents, str) else list(agents)
@@ -101,12 +117,12 @@ def play_games(
     for seat in range(rules.players):
         seats[:, seat] = np.array(numbers)[(seat - shift) % rules.players]
     seeds = game_seeds(seed, num_games)
-    results = np.zeros(num_games, RESULT).view(np.recarray)
+    results = state.records(num_games, RESULT)
     row = state.rules_row(rules)
     threads = min(threads, os.cpu_count() or 1)
     for start in range(0, num_games, AT_ONCE):
         stop = min(start + AT_ONCE, num_games)
-        states = state.new_states(stop - start)
+        states = state.records(stop - start)
         states["rules"] = row
         part = results[start:stop]
 

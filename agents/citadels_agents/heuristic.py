@@ -7,6 +7,7 @@ income, and what may follow with the gold that is left.
 """
 
 import numpy as np
+
 from citadels_env import actions, cards, districts, roles, state, turn
 from citadels_env._jit import kernel
 from citadels_env.actions import MAX_PLAYERS
@@ -319,7 +320,7 @@ def plain_value(g, asked, seat, action, colours, urgent):
         income = districts.income(g, seat, np.int64(g.turn_role)) if not g.income_taken else 0
         soon = best_affordable(g, seat, gold + 2 + income, colours)
         now = best_affordable(g, seat, gold + income, colours)
-        if hand == 0 or soon < 0.5 and gold >= 4 or (now > 2.0 and hand <= 1 and gold >= 5):
+        if hand == 0 or (soon < 0.5 and gold >= 4) or (now > 2.0 and hand <= 1 and gold >= 5):
             return 101.0
         return 99.0
     if action == actions.INCOME:
@@ -347,7 +348,7 @@ def plain_value(g, asked, seat, action, colours, urgent):
     if action >= actions.END_AT:
         early = action - actions.END_AT + actions.FIRST_END < g.rules.city_size
         front = np.int64(g.city_size[leader(g, seat)])
-        return 1.0 if early == (g.city_size[seat] > front or g.ending > 0 and districts.complete(g, seat)) else 0.0
+        return 1.0 if early == (g.city_size[seat] > front or (g.ending > 0 and districts.complete(g, seat))) else 0.0
     return 0.0
 
 
@@ -386,7 +387,7 @@ def card_answer_value(g, asked, seat, action, colours):
         worth = card_value(g, seat, card, colours)
         spare = np.int64(g.hand_size[seat])
         if action < actions.GIVE:  # the Magician changes cards he will not build
-            return 0.6 + 0.9 - worth if worth < 0.9 or spare > 5 and worth < 2.5 else NEVER
+            return 0.6 + 0.9 - worth if worth < 0.9 or (spare > 5 and worth < 2.5) else NEVER
         if action < actions.LABORATORY:
             return 2.0 - 0.5 * worth
         if action < actions.MUSEUM:
@@ -464,5 +465,3 @@ def best_exchange(g, seat, mine, coin):
                 if roles.may_exchange(g, seat, mine, coin, owner, card, their_coin):
                     best = max(best, exchange_gain(g, seat, mine, coin, owner * 256 + card * 2 + their_coin))
     return best
-
-

@@ -23,7 +23,7 @@ from ..game import Game
 from ..rules import GERMAN, Rules
 
 MASK_IN = ("obs", "info", "both")
-NOBODY = -1  # the seat to answer when the game is over
+_NO_ANSWER = np.zeros(N_ACTIONS, np.int8)
 
 # Fields of the record that `state` leaves out: the random numbers to come, the rules, and who knows which cards.
 # The deck follows at the end, in the order in which it will be drawn.
@@ -44,6 +44,19 @@ _SHARED = (
 )
 # What PettingZoo keeps of a game.
 _KEPT = ("agents", "agent_selection", "rewards", "_cumulative_rewards", "terminations", "truncations", "_skip_agent_selection")
+
+
+def _copied(value: Any) -> Any:
+    """An independent copy of an attribute; arrays byte by byte, since NumPy copies records slowly, field by field."""
+    if isinstance(value, np.ndarray):
+        result = np.empty_like(value)
+        result.view(np.uint8)[...] = value.view(np.uint8)
+        return result
+    if isinstance(value, dict):
+        return {key: _copied(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return value[:]
+    return copy.deepcopy(value) if isinstance(value, np.random.Generator) else value
 
 
 class raw_env(AECEnv[str, Any, Any]):
@@ -73,6 +86,12 @@ class raw_env(AECEnv[str, Any, Any]):
         "is_parallelizable": False,
         "render_fps": 1,
     }
+    agents: list[str]  # this and what follows exists from the first reset on
+    agent_selection: str
+    rewards: dict[str, float]
+    terminations: dict[str, bool]
+    truncations: dict[str, bool]
+    infos: dict[str, dict[str, Any]]
 
     def __init__(
         self,
@@ -99,18 +118,18 @@ class raw_env(AECEnv[str, Any, Any]):
         self._next_seeds: np.random.Generator | int | None = None  # where the seeds come from when none is given
 
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.players)]
-        self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self._seats = {agent: np.array([seat]) for seat, agent in enumerate(self.possible_agents)}
         self.action_spaces = {agent: spaces.Discrete(N_ACTIONS) for agent in self.possible_agents}
         self.observation_spaces = {agent: self._observation_space() for agent in self.possible_agents}
 
-        self._blank = state.new_states(1)
+        self._blank = state.records(1)
         self._templates = batch.fill_in_rules(self._blank, [self.rules], self._rows)
-        self._states = self._blank.copy()
-        self._steps = np.zeros(1, batch.STEP).view(np.recarray)
+        self._states = _copied(self._blank)
+        self._steps = state.records(1, batch.STEP)
         self._mask = np.zeros((1, N_ACTIONS), np.uint8)
         self._seen = np.zeros((1, observation.size(self._rows)), np.uint8)
         self._answers: list[int] = []
-        self._seat = NOBODY
+        self._acting: str | None = None  # the agent to answer, None when the game is over
         self._take_views()
 
         self.state_fields = self._fields_of_state()
@@ -150,7 +169,7 @@ class raw_env(AECEnv[str, Any, Any]):
         self._deal(seed)
 
     def _deal(self, seed: int) -> None:
-        self._states[:] = self._blank
+        self._states.view(np.uint8)[...] = self._blank.view(np.uint8)
         self._steps["seed"] = seed
         self._answers = []
         self.agents = self.possible_agents[:]
@@ -158,12 +177,12 @@ class raw_env(AECEnv[str, Any, Any]):
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self.infos: dict[str, dict[str, Any]] = {agent: {} for agent in self.agents}
+        self.infos = {agent: {} for agent in self.agents}
         self._skip_agent_selection = None
-        self._seat = NOBODY
+        self._acting = None
         if self._mask_in_info:
             for agent in self.agents:
-                self.infos[agent]["action_mask"] = np.zeros(N_ACTIONS, np.int8)
+                self.infos[agent]["action_mask"] = _NO_ANSWER.copy()
         self._advance(batch.DEAL)
 
     def step(self, action: Any) -> None:
@@ -203,19 +222,19 @@ class raw_env(AECEnv[str, Any, Any]):
         batch.advance(
             self._states, self._steps, self._mask, self._seen, self._templates, self._scheme, False, self._rows, N_DISTRICTS, 0, 1
         )  # fmt: skip
-        if self._mask_in_info and self._seat >= 0:
-            self.infos[self.agent_selection] = {"action_mask": np.zeros(N_ACTIONS, np.int8)}
+        if self._mask_in_info and self._acting is not None:
+            self.infos[self._acting] = {"action_mask": _NO_ANSWER.copy()}
         if self._done[0]:
             self._finish()
             return
-        self._seat = seat = self._actors.item(self._depth.item() - 1)
-        self.agent_selection = agent = self.possible_agents[seat]
+        agent = self.possible_agents[self._actors.item(self._depth.item() - 1)]
+        self.agent_selection = self._acting = agent
         if self._mask_in_info:
             self.infos[agent] = {"action_mask": self._mask_row.copy()}
 
     def _finish(self) -> None:
         """Give everybody the rewards and end the game for all."""
-        self._seat = NOBODY
+        self._acting = None
         over = self.truncations if self._states["truncated"][0] else self.terminations
         for agent, reward in zip(self.agents, self._steps["rewards"][0].tolist(), strict=False):
             self.rewards[agent] = reward
@@ -235,19 +254,13 @@ class raw_env(AECEnv[str, Any, Any]):
 
     def observe(self, agent: str) -> Any:
         """What `agent` sees now, whether it is to answer or not (see `mask_in`)."""
-        seat = self._seats[agent]
-        acting = seat == self._seat
-        if acting:
-            seen = self._seen_row.copy()
+        if agent == self._acting and not self.terminations.get(agent, True):
+            seen, mask = self._seen_row.copy(), self._mask_row
         else:
             rows = np.empty_like(self._seen)
-            batch.observe(self._states, np.array([seat]), rows, self._templates, self._rows, N_DISTRICTS)
-            seen = rows[0]
-        if not self._mask_in_obs:
-            return seen
-        if acting and not self.terminations.get(agent, True):
-            return {"observation": seen, "action_mask": self._mask_row.copy()}
-        return {"observation": seen, "action_mask": np.zeros(N_ACTIONS, np.int8)}
+            batch.observe(self._states, self._seats[agent], rows, self._templates, self._rows, N_DISTRICTS)
+            seen, mask = rows[0], _NO_ANSWER
+        return {"observation": seen, "action_mask": mask.copy()} if self._mask_in_obs else seen
 
     def _fields_of_state(self) -> dict[str, slice]:
         result, at = {}, 0
@@ -308,8 +321,7 @@ class raw_env(AECEnv[str, Any, Any]):
     def clone(self) -> "raw_env":
         """An independent copy that continues identically, next games included; only the spaces are shared."""
         other = type(self).__new__(type(self))
-        kept = {name: value if name in _SHARED else copy.deepcopy(value) for name, value in self.__getstate__().items()}
-        other.__setstate__(kept)
+        other.__setstate__({name: value if name in _SHARED else _copied(value) for name, value in self.__getstate__().items()})
         return other
 
     def save_state(self) -> bytes:

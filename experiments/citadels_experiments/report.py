@@ -99,7 +99,7 @@ def _sets_text(study: Study, records: Sequence[Record], show: int | None) -> str
                 number(r, "rounds", digits=2),
                 f"{r['score']:.1f}",
                 f"{r['winning_score']:.1f}",
-                *(number(r, f"win_{seat}", 100, 0) for seat in range(study.players)),
+                *(number(r, f"win_{seat}", 100, 0).replace(", ", ",") for seat in range(study.players)),
                 f"{100 * r['seat_deviation']:.1f}",
                 f"{100 * r['bell_tower']:.1f}",
             )
@@ -110,7 +110,7 @@ def _sets_text(study: Study, records: Sequence[Record], show: int | None) -> str
         "rounds",
         "score",
         "winner",
-        *(f"seat {seat} wins %" for seat in range(study.players)),
+        *(f"seat {seat} %" for seat in range(study.players)),
         "deviation",
         "Bell %",
     )

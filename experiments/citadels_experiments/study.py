@@ -240,12 +240,12 @@ def run(study: Study, folder: Path | None = None, threads: int = 1, progress: Pr
 
 def _continue(folder: Path, study: Study) -> dict[int, Record]:
     """What `folder` already holds of `study`; ValueError if it holds anything else."""
-    manifest = folder / "manifest.json"
+    manifest, asked = folder / "manifest.json", study.parameters
     if not manifest.exists():
         if folder.exists() and any(folder.iterdir()):
             raise ValueError(f"{folder} holds files but no study; choose another folder")
         return {}
-    there, asked = json.loads(manifest.read_text(encoding="utf-8"))["parameters"], study.parameters
+    there = json.loads(manifest.read_text(encoding="utf-8"))["parameters"]
     if there != asked:
         raise ValueError(
             f"{folder} holds a study with other parameters; choose another folder, or remove this one.\n" + _differences(there, asked)

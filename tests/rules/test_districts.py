@@ -1,5 +1,7 @@
 """The unique districts of the base game and the fifteen of The Dark City, with their options."""
 
+from typing import Any
+
 import pytest
 
 from citadels_env import AMERICAN, FRENCH, GERMAN, Game, Rules
@@ -184,7 +186,7 @@ def test_without_library_and_observatory_one_of_two_cards_is_kept(rules: Rules) 
 @every_edition
 @pytest.mark.parametrize("victim", [1, 2])
 def test_the_graveyards_owner_may_take_any_destroyed_district_for_one_gold(rules: Rules, victim: int) -> None:
-    others = [{"gold": 2, "city": ["Graveyard"]}, {}]
+    others: list[dict[str, Any]] = [{"gold": 2, "city": ["Graveyard"]}, {}]
     others[victim - 1] = {**others[victim - 1], "city": [*others[victim - 1].get("city", []), "Temple"]}
     g = table("Warlord", {}, *others, rules=rules)
     play(g, "take gold")

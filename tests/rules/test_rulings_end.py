@@ -1,5 +1,7 @@
 """Rulings R134 to R142: the Bell Tower and the end of the game."""
 
+from typing import Any
+
 import pytest
 
 from citadels_env import AMERICAN, FRENCH, GERMAN, Rules
@@ -16,7 +18,7 @@ SIX = SEVEN[:6]  # 13 points
 @every_edition
 @pytest.mark.parametrize("end_at", [7, 8])
 def test_with_the_bell_tower_for_seven_a_city_of_seven_is_safe_from_the_warlord(rules: Rules, end_at: int) -> None:
-    position = {"end_at": 7} if end_at == 7 else {}
+    position: dict[str, Any] = {"end_at": 7} if end_at == 7 else {}
     g = table("Warlord", {"gold": 9}, {"city": BELL_SEVEN}, {"city": ["Docks"]}, rules=rules, **position)
     assert g.districts_to_end == end_at
     play(g, "take gold")
@@ -182,7 +184,7 @@ def test_in_a_game_to_seven_the_bell_tower_offers_six_or_seven(rules: Rules) -> 
 @every_edition
 def test_a_bell_tower_that_changes_hands_keeps_its_decision(rules: Rules) -> None:
     for end_at in (7, 8):
-        position = {"end_at": 7} if end_at == 7 else {}
+        position: dict[str, Any] = {"end_at": 7} if end_at == 7 else {}
         g = table("Diplomat", {"city": ["Fortress"]}, {"city": ["Bell Tower"]}, rules=rules, **position)
         play(g, "take gold")
         exchange(g, "Fortress", "Bell Tower", 1)

@@ -1,5 +1,7 @@
 """Rulings R77 to R109: Abbot, Alchemist, Navigator, Diplomat, Artist, Queen."""
 
+from typing import Any
+
 import pytest
 
 from citadels_env import AMERICAN, FRENCH, GERMAN, Game, Rules
@@ -267,7 +269,7 @@ def test_the_diplomat_cannot_take_the_keep_but_may_give_his_own(rules: Rules) ->
 @every_edition
 @pytest.mark.parametrize("murdered", [None, "Bishop"])
 def test_the_diplomat_exchanges_with_a_bishop_only_if_he_was_murdered(rules: Rules, murdered: str | None) -> None:
-    position = {"murdered": murdered} if murdered else {}
+    position: dict[str, Any] = {"murdered": murdered} if murdered else {}
     bishop = {"roles": ["Bishop"], "city": ["Manor"]}
     g = table("Diplomat", {"gold": 5, "city": ["Docks"]}, bishop, {}, BYSTANDER, rules=rules, **position)
     play(g, "take gold")
@@ -517,7 +519,7 @@ def test_a_murdered_queen_gets_nothing(rules: Rules, city: list[str]) -> None:
     assert g.gold[1] == (2 if city else 0)
 
 
-def with_emperor(rules: Rules, *others: dict[str, object], crown: int, bound_to: str | None = None) -> Game:
+def with_emperor(rules: Rules, *others: dict[str, Any], crown: int, bound_to: str | None = None) -> Game:
     """The Queen is called in a game with the Emperor; the table warns, once."""
     if bound_to:
         rules = rules.with_(queen_bound_to=bound_to)

@@ -1,0 +1,103 @@
+"""The first agents: strength, honesty, reproducibility."""
+
+import numpy as np
+import pytest
+
+from citadels_agents import AGENTS, arena, play_games
+from citadels_env import AMERICAN, FRENCH, GERMAN, Batch, batch
+from invariants import random_rules
+
+NEW_ROLES = ("Witch", "Tax Collector", "Wizard", "Emperor", "Abbot", "Alchemist", "Navigator", "Diplomat", "Artist")
+
+
+def _share(results: np.ndarray, players: int) -> float:
+    """Share of wins of the agent that rotates through all seats."""
+    games = np.arange(len(results))
+    return float(results["wins"][games, games % players].mean())
+
+
+def test_the_heuristic_beats_four_random_players_in_95_of_100_games_over_all_seats() -> None:
+    results = play_games(GERMAN.with_(players=5), ["heuristic"] + ["random"] * 4, 2000, seed=1, rotate=True)
+    assert _share(results, 5) >= 0.95
+
+
+@pytest.mark.parametrize("edition", [FRENCH, AMERICAN, GERMAN])
+@pytest.mark.parametrize("players", [2, 4, 5])
+def test_the_heuristic_wins_with_all_new_roles_and_districts_too(edition, players: int) -> None:  # type: ignore[no-untyped-def]
+    roles = NEW_ROLES if players >= 4 else NEW_ROLES[:8]
+    rules = edition.with_(players=players, roles=roles, add_districts="all")
+    results = play_games(rules, ["heuristic"] + ["random"] * (players - 1), 600, seed=2, rotate=True)
+    assert _share(results, players) >= 0.95
+
+
+def test_random_players_win_evenly_over_seats() -> None:
+    results = play_games(GERMAN, "random", 4000, seed=3)
+    shares = results["wins"][:, :4].mean(0)
+    assert np.allclose(shares, 0.25, atol=0.03)
+    assert np.allclose(results["wins"].sum(1), 1, atol=1e-5)
+
+
+def test_game_k_depends_on_rules_seed_and_k_only() -> None:
+    many = play_games(GERMAN, "heuristic", 700, seed=4, threads=2)
+    few = play_games(GERMAN, "heuristic", 300, seed=4)
+    assert (many[:300] == few).all()
+    assert (many["scores"] != play_games(GERMAN, "heuristic", 700, seed=5)["scores"]).any()
+
+
+def test_agents_share_the_deal_of_a_seed() -> None:
+    """Common random numbers: the roles laid aside in round 1 leave the same choices, whoever plays."""
+    one, two = (play_games(FRENCH, agent, 200, seed=6) for agent in AGENTS)
+    assert (one["first_crown"] == two["first_crown"]).all()
+
+
+def test_rotation_seats_every_agent_everywhere() -> None:
+    results = play_games(GERMAN, ["heuristic", "random", "random", "random"], 800, seed=7, rotate=True)
+    for seat in range(4):
+        assert results["wins"][seat::4, seat].mean() > 0.9
+
+
+def test_the_heuristic_uses_nothing_that_its_seat_cannot_know() -> None:
+    rules = [random_rules(seed) for seed in range(300)]
+    games = Batch(rules, seed=8, auto_reset=False)
+    rng = np.random.default_rng(0)
+    compared = 0
+    for turn in range(260):
+        actors = games.actors
+        live = actors >= 0
+        if not live.any():
+            break
+        if turn % 5 == 0:
+            saved = games.states.copy()
+            streams = saved["rng"].copy()
+            first = arena.choices(games.states)
+            games.states[:] = saved
+            batch.redeal(games.states, np.maximum(actors, 0).astype(np.int64), batch.game_seeds(turn, len(rules)))
+            games.states["rng"] = streams
+            second = arena.choices(games.states)
+            games.states[:] = saved
+            assert (first[live] == second[live]).all()
+            compared += int(live.sum())
+        masks = games.masks()
+        games.step((rng.random(masks.shape, np.float32) * masks).argmax(1))
+    assert compared > 5000
+
+
+def test_unknown_agents_and_impossible_numbers_are_refused() -> None:
+    with pytest.raises(ValueError, match="no agent 'genius'; the agents are random, heuristic"):
+        play_games(GERMAN, "genius")
+    with pytest.raises(ValueError, match="4 seats, but 2 agents"):
+        play_games(GERMAN, ["random", "random"])
+    with pytest.raises(ValueError, match="num_games must be at least 1, not 0"):
+        play_games(GERMAN, "random", 0)
+    with pytest.raises(ValueError, match="threads must be at least 1, not 0"):
+        play_games(GERMAN, "random", 1, threads=0)
+
+
+def test_the_record_of_a_game_adds_up() -> None:
+    results = play_games(GERMAN.with_(players=3), "heuristic", 300, seed=9)
+    drafted = results["drafted"].sum((1, 2))
+    assert (drafted == 6 * results["rounds"]).all()
+    assert (results["drafted"][:, 3:] == 0).all()
+    best = results["scores"][:, :3].max(1)
+    winners = results["wins"][:, :3] > 0
+    assert (np.where(winners, results["scores"][:, :3], best[:, None]) == best[:, None]).all()
