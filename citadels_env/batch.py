@@ -124,9 +124,9 @@ def count_scores(states):
         scoring.score_game(states[i])
 
 
-def in_chunks(function: Any, n: int, threads: int) -> list[Any]:
-    """Call `function(first, last)` for chunks of `n` games, on up to `threads` threads; the results in order."""
-    chunks = max(1, min(threads, n // LEAST_CHUNK)) if threads > 1 else 1
+def in_chunks(function: Any, n: int, threads: int, least: int = LEAST_CHUNK) -> list[Any]:
+    """Call `function(first, last)` for chunks of at least `least` of `n` games, on up to `threads` threads; the results in order."""
+    chunks = max(1, min(threads, n // least)) if threads > 1 else 1
     bounds = [n * k // chunks for k in range(chunks + 1)]
     if chunks == 1:
         return [function(0, n)]

@@ -258,7 +258,7 @@ class Game:
     def scores(self) -> tuple[int, ...]:
         """The points of each seat as the game stands."""
         if not self.over:
-            copy = self._states.copy()
+            copy = state.copied(self._states)
             batch.count_scores(copy)
             return tuple(int(n) for n in copy["score"][0, : self.rules.players])
         return tuple(int(n) for n in self._states["score"][0, : self.rules.players])
@@ -295,8 +295,8 @@ class Game:
         """An independent copy that continues identically."""
         copy = Game.__new__(Game)
         copy.__dict__.update(self.__dict__)
-        for name in ("_states", "_mask", "_seen", "_steps"):
-            setattr(copy, name, getattr(self, name).copy())
+        copy._states, copy._steps = state.copied(self._states), state.copied(self._steps)
+        copy._mask, copy._seen = self._mask.copy(), self._seen.copy()
         copy._answered = list(self._answered)
         return copy
 

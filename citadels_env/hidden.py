@@ -34,16 +34,6 @@ def redeal(g, seat, seed, buffer):
 
 
 @kernel
-def last_seen(g, seat, rank, before):
-    """The seat's last step of the draft, before step `before`, at which it could choose `rank`; -1 if there was none."""
-    seen = -1
-    for step in range(before):
-        if turn.step_seat(g, step) == seat and turn.offered(g, step) >> rank & 1:
-            seen = step
-    return seen
-
-
-@kernel
 def last_own(g, seat, before):
     """The seat's last step before step `before`, or -1."""
     own = -1
@@ -60,45 +50,57 @@ def nobody_has(g, rank):
 
 
 @kernel
-def redeal_roles(g, seat, buffer):
-    """Exchange roles between the places that `seat` cannot tell apart.
+def last_choice(g, seat):
+    """What `seat` knows of the last chooser, who had one role passed to him and the one laid face down (B2).
 
-    A role that the seat last saw at its step t lies in a place that was filled after t and before the seat's next
-    step.  Places that must be empty-handed (laid aside, buried, left over) take the roles that nobody answered to.
+    -1: there is no such choice, or it is not made yet, or it was the seat's own; 0 or 1: he kept the passed or the
+    face-down role, as his revealed role or an unanswered call shows; 2: both are possible.
     """
-    n_roles = np.int64(g.rules.n_roles)
-    step_now = np.int64(g.draft_step)
-    n_steps = turn.N_STEPS[g.rules.n_players]
-    seen_until = min(step_now + 1, n_steps)  # the seat that chooses now sees the pool
-    last = n_steps - 1
-    chooser = turn.last_chooser(g, last) and step_now > last and turn.step_seat(g, last) != seat
+    last = turn.N_STEPS[g.rules.n_players] - 1
+    if not turn.last_chooser(g, last) or g.draft_step <= last or turn.step_seat(g, last) == seat:
+        return -1
     down = np.int64(g.face_down)
-    rest = -1  # the other role the last chooser had
-    took_down = 0
-    if chooser:
-        for rank in range(n_roles):
-            if rank != down and (g.drafted_at[rank] == last or g.drafted_at[rank] == state.IN_POOL):
-                rest = rank
-        took_down = 1 if g.drafted_at[down] == last else 0
-        held, left = (down, rest) if took_down else (rest, down)
-        if not g.revealed[held] and not nobody_has(g, left):
-            took_down = state.random_below(g, state.DRAFT_STREAM, 2)
+    took_down = 1 if g.drafted_at[down] == last else 0
+    rest = other_last_role(g, last)
+    held, left = (down, rest) if took_down else (rest, down)
+    return took_down if g.revealed[held] or nobody_has(g, left) else 2
 
-    # Places: the slot (a step, DOWN_SLOT or POOL_SLOT), the group of roles that may lie there, whether a player holds it.
-    slot, group, holder, role = buffer[0:9], buffer[9:18], buffer[18:27], buffer[27:36]
+
+@kernel
+def other_last_role(g, last):
+    """The role that was passed to the last chooser."""
+    rest = -1
+    for rank in range(np.int64(g.rules.n_roles)):
+        if rank != g.face_down and (g.drafted_at[rank] == last or g.drafted_at[rank] == state.IN_POOL):
+            rest = rank
+    return rest
+
+
+@kernel
+def places(g, seat, took_down, slot, group, holder, role):
+    """The places of the draft whose roles `seat` cannot tell apart; returns how many there are.
+
+    Of each place: the slot (a step, DOWN_SLOT or POOL_SLOT), the group of roles that may lie there, whether a player
+    holds it, and the role that lies there.  A role that the seat last saw at its step t lies in a place that was
+    filled after t and before the seat's next step.  `took_down` is the last chooser's choice (-1: there is none).
+    """
+    now = np.int64(g.draft_step)
+    last = turn.N_STEPS[g.rules.n_players] - 1
+    seen_until = min(now + 1, last + 1)  # the seat that chooses now sees the pool
+    down = np.int64(g.face_down)
+    rest = other_last_role(g, last) if took_down >= 0 else -1
+    seen_down = turn.last_chooser(g, last) and turn.step_seat(g, last) == seat and now >= last
     n = 0
-    for rank in range(n_roles):
+    for rank in range(np.int64(g.rules.n_roles)):
         at = np.int64(g.drafted_at[rank])
-        if at == state.FACE_UP or (at >= 0 and at != state.IN_POOL and turn.step_seat(g, at) == seat):
+        if at == state.FACE_UP or (at >= 0 and at != state.IN_POOL and turn.step_seat(g, at) == seat) or (rank == down and seen_down):
             continue
-        if g.revealed[rank] and not (chooser and at == last):
+        if g.revealed[rank] and not (took_down >= 0 and at == last):
             continue
-        if chooser and rank == rest:
+        if rank == rest:
             slot[n], group[n], holder[n] = last, last_own(g, seat, last), 1 - took_down
         elif rank == down:
-            if turn.last_chooser(g, last) and turn.step_seat(g, last) == seat and step_now >= last:
-                continue  # the last chooser has seen it
-            slot[n], group[n], holder[n] = DOWN_SLOT, -1, took_down
+            slot[n], group[n], holder[n] = DOWN_SLOT, -1, max(0, took_down)
         elif at == state.IN_POOL:
             slot[n], group[n], holder[n] = POOL_SLOT, last_own(g, seat, seen_until), 0
         else:
@@ -107,12 +109,26 @@ def redeal_roles(g, seat, buffer):
             group[n] = KNOWN_GROUP
         role[n] = rank
         n += 1
+    return n
+
+
+@kernel
+def redeal_roles(g, seat, buffer):
+    """Exchange roles between the places that `seat` cannot tell apart.
+
+    Places that nobody holds (laid aside, buried, left over) take the roles that nobody answered to.
+    """
+    slot, group, holder, role = buffer[0:9], buffer[9:18], buffer[18:27], buffer[27:36]
+    took_down = last_choice(g, seat)
+    if took_down == 2:
+        took_down = state.random_below(g, state.DRAFT_STREAM, 2)
+    n = places(g, seat, took_down, slot, group, holder, role)
     for _ in range(TRIES):
         shuffle_roles(g, group, holder, role, n)
         if silent_murder_is_possible(g, slot, holder, role, n):
             break
     for i in range(n):
-        place_role(g, slot[i], role[i], holder[i], last, chooser)
+        place_role(g, slot[i], role[i], holder[i], took_down)
     follow_king(g)
 
 
@@ -155,28 +171,29 @@ def shuffle_roles(g, group, holder, role, n):
 def silent_murder_is_possible(g, slot, holder, role, n):
     """A murdered role that was called in silence is not held by the Hospital's owner (D-HOSPITAL)."""
     for i in range(n):
-        if role[i] == g.murdered and g.murdered <= g.called and holder[i]:
-            step = turn.N_STEPS[g.rules.n_players] - 1 if slot[i] == DOWN_SLOT else slot[i]
-            if districts.has(g, turn.step_seat(g, step), cards.HOSPITAL):
-                return False
+        if role[i] == g.murdered and g.murdered <= g.called and holder[i] and districts.has(g, holder_of(g, slot[i]), cards.HOSPITAL):
+            return False
     return True
 
 
 @kernel
-def place_role(g, slot, rank, holder, last, chooser):
+def holder_of(g, slot):
+    """The seat that holds the role of a place that a player holds."""
+    return turn.step_seat(g, turn.N_STEPS[g.rules.n_players] - 1 if slot == DOWN_SLOT else slot)
+
+
+@kernel
+def place_role(g, slot, rank, holder, took_down):
     """Write the role of one place back into the draft."""
-    g.owner[rank] = -1
+    last = turn.N_STEPS[g.rules.n_players] - 1
+    g.owner[rank] = holder_of(g, slot) if holder else -1
     if slot == DOWN_SLOT:
         g.face_down = rank
         g.drafted_at[rank] = last if holder else state.FACE_DOWN
-        if holder:
-            g.owner[rank] = turn.step_seat(g, last)
-    elif slot == POOL_SLOT or (chooser and slot == last and not holder):
+    elif slot == POOL_SLOT or (took_down >= 0 and slot == last and not holder):
         g.drafted_at[rank] = state.IN_POOL
     else:
         g.drafted_at[rank] = slot
-        if holder:
-            g.owner[rank] = turn.step_seat(g, slot)
 
 
 @kernel

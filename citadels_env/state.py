@@ -184,6 +184,12 @@ def records(n: int, dtype: Any = STATE) -> Any:
     return array if COMPILED else array.view(np.recarray)
 
 
+def copied(array: Any) -> Any:
+    """A copy of an array of records; NumPy's own goes through every field and is thirty times slower."""
+    copy = np.asarray(array).view(np.uint8).copy().view(array.dtype)
+    return copy if COMPILED else copy.view(np.recarray)
+
+
 # --- chance ------------------------------------------------------------------
 
 

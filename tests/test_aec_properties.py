@@ -27,10 +27,11 @@ def some_rules(draw: st.DrawFn) -> Rules:
     roles = [ROLES[2 * rank + draw(st.integers(0, 1))].name for rank in range(n_roles)]
     if players < 5:
         roles = ["Artist" if role == "Queen" else role for role in roles]
+    max_rounds = draw(st.sampled_from([1, 8, 60, 250]))
     districts = draw(st.lists(st.sampled_from(NEW_DISTRICTS), unique=True, max_size=len(NEW_DISTRICTS)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Emperor and Queen together
-        return edition.with_(players=players, roles=tuple(roles), add_districts=tuple(districts))
+        return edition.with_(players=players, roles=tuple(roles), add_districts=tuple(districts), max_rounds=max_rounds)
 
 
 def a_few(examples: int) -> Any:

@@ -19,7 +19,8 @@ from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 
 from citadels_env import AMERICAN, FRENCH, GERMAN, Game, Rules, citadels_v0
-from citadels_env.actions import N_ACTIONS, TAKE_GOLD
+from citadels_env.actions import DRAW_CARDS, N_ACTIONS, TAKE_GOLD
+from citadels_env.cards import DISTRICTS
 
 # PettingZoo exempts only its own environments from these two remarks on observations that are dictionaries.
 ABOUT_DICTIONARIES = {
@@ -112,6 +113,7 @@ def test_state(compact: bool) -> None:
 # --- registry and import ---------------------------------------------------------
 
 
+@pytest.mark.skipif(not hasattr(pettingzoo, "register"), reason="PettingZoo has a registry since 1.27")
 def test_registry(remarks: Callable[[], set[str]]) -> None:
     for name in ("citadels/citadels-v0", "citadels/citadels_v0"):
         env = pettingzoo.make("aec", name, num_players=6)
@@ -121,8 +123,8 @@ def test_registry(remarks: Callable[[], set[str]]) -> None:
 
 
 def test_a_pettingzoo_without_registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(pettingzoo, "register")
-    monkeypatch.delattr(pettingzoo, "aec_registry")
+    monkeypatch.delattr(pettingzoo, "register", raising=False)
+    monkeypatch.delattr(pettingzoo, "aec_registry", raising=False)
     citadels_v0._register()
     assert citadels_v0.env().max_num_agents == 4
 
@@ -155,7 +157,7 @@ def test_players_follow_the_rules_unless_given() -> None:
         citadels_v0.env(num_players=9)
 
 
-@pytest.mark.parametrize(("argument", "value"), [("rewards", "money"), ("mask_in", "pocket")])
+@pytest.mark.parametrize(("argument", "value"), [("rewards", "money"), ("mask_in", "pocket"), ("rules", "german")])
 def test_unknown_choices(argument: str, value: str) -> None:
     with pytest.raises(ValueError, match=f"{argument} must be .*, not '{value}'"):
         citadels_v0.env(**{argument: value})
@@ -268,6 +270,14 @@ def test_raw_env_refuses_illegal_answers_and_stays_as_it_was(action: Any) -> Non
     assert env.save_state() == before
 
 
+def test_negative_numbers_do_not_count_from_the_end() -> None:
+    env = citadels_v0.raw_env()
+    env.reset(seed=0)
+    env._mask[:] = 1
+    assert env.is_legal(N_ACTIONS - 1)
+    assert not env.is_legal(-1)
+
+
 def test_env_ends_the_game_on_an_illegal_answer(caplog: pytest.LogCaptureFixture) -> None:
     env = citadels_v0.env()
     env.reset(seed=0)
@@ -359,6 +369,12 @@ def test_the_same_seed_is_the_same_game() -> None:
     assert play(env, 1) != play(env, 2)
 
 
+@pytest.mark.parametrize("seed", [-1, 2**64])
+def test_impossible_seeds(seed: int) -> None:
+    with pytest.raises(ValueError, match=f"not {seed}"):
+        citadels_v0.env().reset(seed=seed)
+
+
 def test_games_without_a_seed_differ_and_follow_from_the_last_seed() -> None:
     env = citadels_v0.env()
     fresh = [play(env, None, limit=60) for _ in range(3)]
@@ -384,6 +400,35 @@ def test_global_random_state_is_neither_used_nor_touched() -> None:
         return seen
 
     assert one_game(1) == one_game(2)
+
+
+# --- state -----------------------------------------------------------------------
+
+
+def test_state_depends_on_the_game_alone() -> None:
+    used, fresh = citadels_v0.env(rules=WORST), citadels_v0.env(rules=WORST)
+    play(used, 1)
+    for env in (used, fresh):
+        play(env, 2, limit=30)
+    assert np.array_equal(used.state(), fresh.state())
+
+
+def test_state_shows_the_next_cards_of_the_deck() -> None:
+    env = citadels_v0.raw_env()
+    chooser = random.Random(0)
+    shown = 0
+    env.reset(seed=6)
+    for _ in range(150):
+        if env.is_legal(DRAW_CARDS):
+            game, deck = env.game, env.state()[env.state_fields["deck"]]
+            assert np.count_nonzero(deck) == game.deck_size
+            game.play("draw cards")
+            if game.question == "KEEP":
+                drawn = {DISTRICTS[int(card) - 1].name for card in deck[:2]}
+                assert {f"keep {name}" for name in drawn} == set(game.legal())
+                shown += 1
+        env.step(chooser.choice(np.flatnonzero(env.last()[0]["action_mask"]).tolist()))
+    assert shown > 10
 
 
 # --- arrays, copies, saving ------------------------------------------------------
@@ -443,11 +488,13 @@ def test_copies_can_be_made_before_the_first_game(how: str) -> None:
 @pytest.mark.parametrize("how", [lambda env: env.clone(), copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))])
 def test_copies_are_independent(how: Callable[[Any], Any]) -> None:
     env = citadels_v0.raw_env(mask_in="both")
-    play(env, 8, limit=100)
+    env.reset(seed=8)
+    play(env, None, limit=100)
     expected = go_on(copy.deepcopy(env))
     twin = how(env)
     assert go_on(twin) == expected
     assert go_on(env) == expected
+    assert play(twin, None) == play(env, None)
 
 
 def test_save_and_load() -> None:

@@ -1,5 +1,6 @@
-"""Players of Citadels: kernel agents that play whole games at full speed."""
+"""Players of Citadels: random, personas, tree search, and your own; whole games at full speed."""
 
-from .arena import AGENTS, RESULT, play_games
+from .arena import RESULT
+from .registry import Agent, AgentError, KernelAgent, View, make, names, play_games, play_lineups, register
 
-__all__ = ["AGENTS", "RESULT", "play_games"]
+__all__ = ["RESULT", "Agent", "AgentError", "KernelAgent", "View", "make", "names", "play_games", "play_lineups", "register"]

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
 from citadels_env import Rules, engine, scoring, state
 from citadels_env._jit import entry_for, kernel
 from citadels_env.actions import MAX_PLAYERS
@@ -14,11 +13,15 @@ from citadels_env.batch import game_seeds, in_chunks
 from citadels_env.cards import N_ROLES
 from citadels_env.vocabulary import Ask
 
-from . import heuristic
+from . import evaluation, heuristic, weights
+from .belief import BELIEF_SHAPE
+from .search import NODE, SEARCH, search
 
-AGENTS = ("random", "heuristic")  # kernel agents, by their number
-RANDOM, HEURISTIC = range(2)
+RANDOM, WEIGHED, SEARCHING = range(3)  # kinds of kernel agents
 AT_ONCE = 8192  # games dealt at a time
+
+# A kernel agent as data: its kind, the persona's weights, and how it searches.
+AGENT = np.dtype([("kind", np.int64), ("w", weights.DTYPE), ("search", SEARCH)])
 
 RESULT = np.dtype(
     [
@@ -30,104 +33,141 @@ RESULT = np.dtype(
         ("scores", np.int16, MAX_PLAYERS),
         ("wins", np.float32, MAX_PLAYERS),  # 1 for the winner, shared in a tie
         ("drafted", np.int16, (MAX_PLAYERS, N_ROLES)),  # times each seat took each role
+        ("seat_decisions", np.int32, MAX_PLAYERS),
     ]
 )
 
+_entry = entry_for(Path(__file__).parent)
+
 
 @kernel
-def answer(g, agent, moves, n):
-    """The answer of a kernel agent to the open question."""
-    if agent == HEURISTIC:
-        return heuristic.choose(g, moves, n)
-    return moves[state.random_below(g, state.PLAY_STREAM, n)]
+def quick_answer(g, agent, moves, n, belief, buffer):
+    """The answer of an agent that does not search."""
+    if agent.kind == RANDOM:
+        return moves[state.random_below(g, state.PLAY_STREAM, n)]
+    return heuristic.choose(g, moves, n, agent.w, belief, buffer)
 
 
-@entry_for(Path(__file__).parent)
-def play(states, seeds, agents, results, first, last):
-    """Deal and play the games `first` to `last` - 1; agents: (N, MAX_PLAYERS) int64 numbers of AGENTS by seat."""
+@kernel
+def note(g, result, seat, move):
+    """Count an answer before it is given."""
+    if g.ask[g.depth - 1] == Ask.DRAFT:
+        result.drafted[seat, move] += 1
+    result.decisions += 1
+    result.seat_decisions[seat] += 1
+
+
+@kernel
+def finish(g, result):
+    """Fill in how a game ended."""
+    result.rounds = g.round_number
+    result.truncated = g.truncated
+    result.bell_tower = g.ending > 0 and g.districts_to_end < g.rules.city_size
+    scoring.write_rewards(g, scoring.WIN, result.wins)
+    for seat in range(MAX_PLAYERS):
+        result.scores[seat] = g.score[seat]
+
+
+@_entry
+def play(states, seeds, table, seating, results, first, last):
+    """Deal and play the games `first` to `last` - 1 between agents that do not search.
+
+    table: AGENT records; seating: (N, MAX_PLAYERS) int64, the agent of each seat as an index into it.
+    """
     moves = np.empty(engine.MAX_MOVES, np.int64)
+    belief, buffer = np.empty(BELIEF_SHAPE, np.float64), np.empty(state.DECK_CAPACITY, np.int64)
     for i in range(first, last):
         g, result = states[i], results[i]
         engine.new_game(g, seeds[i])
         result.first_crown = g.crown
-        decisions = 0
         while True:
             n = engine.settle(g, moves)
             if n == 0:
                 break
             seat = np.int64(g.actor[g.depth - 1])
-            move = answer(g, agents[i, seat], moves, n)
-            if g.ask[g.depth - 1] == Ask.DRAFT:
-                result.drafted[seat, move] += 1
+            move = quick_answer(g, table[seating[i, seat]], moves, n, belief, buffer)
+            note(g, result, seat, move)
             engine.apply(g, move)
-            decisions += 1
-        result.decisions = decisions
-        result.rounds = g.round_number
-        result.truncated = g.truncated
-        result.bell_tower = g.ending > 0 and g.districts_to_end < g.rules.city_size
-        scoring.write_rewards(g, scoring.WIN, result.wins)
-        for seat in range(MAX_PLAYERS):
-            result.scores[seat] = g.score[seat]
+        finish(g, result)
 
 
-@entry_for(Path(__file__).parent)
-def answer_all(states, agent, moves, answers):
-    """The answer of one kernel agent in every game (-1 where it is over)."""
-    for i in range(states.shape[0]):
-        n = engine.settle(states[i], moves)
-        answers[i] = answer(states[i], agent, moves, n) if n else -1
+@_entry
+def play_searching(states, seeds, table, seating, results, coefficients, nodes, sims, first, last):
+    """As `play`, for all kernel agents; `nodes` and `sims` are work space (NODE records and one state)."""
+    moves = np.empty(engine.MAX_MOVES, np.int64)
+    belief, buffer = np.empty(BELIEF_SHAPE, np.float64), np.empty(state.DECK_CAPACITY, np.int64)
+    for i in range(first, last):
+        g, result = states[i], results[i]
+        engine.new_game(g, seeds[i])
+        result.first_crown = g.crown
+        while True:
+            n = engine.settle(g, moves)
+            if n == 0:
+                break
+            seat = np.int64(g.actor[g.depth - 1])
+            agent = table[seating[i, seat]]
+            if agent.kind == SEARCHING:
+                move = search(g, moves, n, agent.search, agent.w, coefficients, nodes, sims)
+            else:
+                move = quick_answer(g, agent, moves, n, belief, buffer)
+            note(g, result, seat, move)
+            engine.apply(g, move)
+        finish(g, result)
 
 
-def choices(states: Any, agent: str = "heuristic") -> Any:
-    """What `agent` answers in every game of an array of states (such as `Batch.states`): int64 actions, -1 where it is over."""
-    answers = np.zeros(len(states), np.int64)
-    answer_all(states, agent_numbers(agent, 1)[0], np.empty(engine.MAX_MOVES, np.int64), answers)
-    return answers
+def play_seated(rules: Rules, table: Any, seating: Any, seeds: Any, threads: int = 1) -> Any:
+    """Play one game per row of `seating` between the kernel agents of `table`; RESULT records in order.
 
-
-def agent_numbers(agents: str | Sequence[str], players: int) -> list[int]:
-    """The numbers of the agents by seat; raises ValueError for an unknown name or a wrong number of them."""
-    names = [agents] * players if isinstance(agents, str) else list(agents)
-    if len(names) != players:
-        raise ValueError(f"there are {players} seats, but {len(names)} agents: {', '.join(map(str, names))}")
-    for name in names:
-        if name not in AGENTS:
-            raise ValueError(f"there is no agent {name!r}; the agents are {', '.join(AGENTS)}")
-    return [AGENTS.index(name) for name in names]
-
-
-def play_games(
-    rules: Rules, agents: str | Sequence[str] = "heuristic", num_games: int = 1000, seed: int = 0, *, threads: int = 1, rotate: bool = False
-) -> Any:
-    """Play `num_games` whole games and return one RESULT record per game (NumPy structured array).
-
-    agents: one name for all seats or one per seat; with `rotate` game k moves them k seats to the left, so that
-    every agent sits everywhere equally often.  Game k depends on (rules, agents, seed, k) only, not on `num_games`
-    or `threads`; its deck and the roles laid aside depend on (rules, seed, k) alone.
-
-    Raises ValueError for an unknown agent or an impossible number.
+    table: AGENT records; seating: (N, MAX_PLAYERS) int64 indices into it; seeds: (N,) uint64.
+    Game k depends on (rules, agents, seeds[k]) only; its deck and the roles laid aside do not depend on the agents.
     """
-    numbers = agent_numbers(agents, rules.players)
-    if num_games < 1:
-        raise ValueError(f"num_games must be at least 1, not {num_games}")
-    if threads < 1:
-        raise ValueError(f"threads must be at least 1, not {threads}")
-    seats = np.zeros((num_games, MAX_PLAYERS), np.int64)
-    shift = np.arange(num_games) if rotate else np.zeros(num_games, np.int64)
-    for seat in range(rules.players):
-        seats[:, seat] = np.array(numbers)[(seat - shift) % rules.players]
-    seeds = game_seeds(seed, num_games)
-    results = state.records(num_games, RESULT)
+    number = len(seating)
+    results = state.records(number, RESULT)
     row = state.rules_row(rules)
+    searching = bool((table["kind"] == SEARCHING).any())
+    largest = int(table["search"]["iterations"].max(initial=0)) + 1
     threads = min(threads, os.cpu_count() or 1)
-    for start in range(0, num_games, AT_ONCE):
-        stop = min(start + AT_ONCE, num_games)
+    for start in range(0, number, AT_ONCE):
+        stop = min(start + AT_ONCE, number)
         states = state.records(stop - start)
         states["rules"] = row
-        part = results[start:stop]
 
-        def chunk(first: int, last: int, states: Any = states, part: Any = part, start: int = start, stop: int = stop) -> None:
-            play(states, seeds[start:stop], seats[start:stop], part, first, last)
+        def chunk(first: int, last: int, states: Any = states, start: int = start, stop: int = stop) -> None:
+            games = (states, seeds[start:stop], table, seating[start:stop], results[start:stop])
+            if searching:
+                play_searching(*games, evaluation.coefficients(), state.records(largest, NODE), state.records(1), first, last)
+            else:
+                play(*games, first, last)
 
-        in_chunks(chunk, stop - start, threads)
+        in_chunks(chunk, stop - start, threads, least=1 if searching else 256)
     return results.view(np.ndarray)
+
+
+@_entry
+def answer_all(states, agent, answers):
+    """The answer of one kernel agent (an AGENT array of one) that does not search in every game, -1 where it is over."""
+    moves = np.empty(engine.MAX_MOVES, np.int64)
+    belief, buffer = np.empty(BELIEF_SHAPE, np.float64), np.empty(state.DECK_CAPACITY, np.int64)
+    for i in range(states.shape[0]):
+        n = engine.settle(states[i], moves)
+        answers[i] = quick_answer(states[i], agent[0], moves, n, belief, buffer) if n else -1
+
+
+@_entry
+def weigh_all(states, agent, moves, values):
+    """The answers open in one game and what a weighed agent thinks they are worth; returns how many there are."""
+    belief, buffer = np.empty(BELIEF_SHAPE, np.float64), np.empty(state.DECK_CAPACITY, np.int64)
+    n = engine.settle(states[0], moves)
+    heuristic.weigh(states[0], moves, n, agent[0].w, belief, buffer, values)
+    return n
+
+
+def rotated(agents: Sequence[int], players: int, number: int) -> Any:
+    """Seating of `number` games in which game k moves the agents k seats to the left: (number, MAX_PLAYERS) int64."""
+    seating = np.zeros((number, MAX_PLAYERS), np.int64)
+    for seat in range(players):
+        seating[:, seat] = np.array(agents)[(seat - np.arange(number)) % players]
+    return seating
+
+
+__all__ = ["AGENT", "RESULT", "game_seeds", "play_seated", "rotated"]

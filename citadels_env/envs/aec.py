@@ -110,6 +110,8 @@ class raw_env(AECEnv[str, Any, Any]):
             gymnasium.logger.warn(f"there is no render mode {render_mode!r}, only 'ansi'; nothing will be rendered")
             render_mode = None
         rules = GERMAN if rules is None else rules
+        if not isinstance(rules, Rules):
+            raise ValueError(f"rules must be Rules, such as GERMAN.with_(players=5), not {rules!r}")
         self.rules = rules if num_players is None else rules.with_(players=num_players)
         self.render_mode = render_mode
         self._scheme = scoring.REWARDS.index(rewards)

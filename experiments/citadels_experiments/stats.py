@@ -92,3 +92,103 @@ def fair_probability(rates: ArrayLike, n: ArrayLike) -> Any:
     rates = np.asarray(rates, float)
     seats = rates.shape[-1]
     return chi2.sf(deviation(rates) ** 2 * np.asarray(n, float) * seats**2, seats - 1)
+
+
+# --- tournaments ---------------------------------------------------------------
+
+
+def clustered_share(wins: ArrayLike, games: ArrayLike, level: float = 0.95) -> Estimate:
+    """The share of wins of `games`, both by cluster (last axis), with an interval that takes the clusters as independent.
+
+    Wilson's interval for the number of independent games that would vary as much as the clusters do (the effective sample
+    size of surveys: Korn and Graubard 1998), with Student's quantile.  If nothing varies, as when every game is won, a
+    cluster counts as one game.
+    """
+    wins, games = np.asarray(wins, float), np.asarray(games, float)
+    played = games > 0
+    n, total = played.sum(axis=-1), games.sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = wins.sum(axis=-1) / total
+        residuals = wins - p[..., None] * games
+        variance = n / (n - 1) * (residuals**2).sum(axis=-1) / total**2
+        effective = np.where(variance > 1e-12, p * (1 - p) / variance, n)
+        low, high = wilson(p, effective, 2 * norm.cdf(student.ppf(0.5 + level / 2, np.maximum(n - 1, 1))) - 1)
+    return p, np.where(n > 1, low, np.nan), np.where(n > 1, high, np.nan)
+
+
+CAUTION = 0.75  # the largest part of the capital that is staked at once
+
+
+def _stakes(values: np.ndarray, level: float) -> np.ndarray:
+    """What is staked on each of `values` (last axis): decided by the values before it only, larger the less they vary."""
+    t = np.arange(1, values.shape[-1] + 1)
+    means = (0.5 + values.cumsum(axis=-1)) / (t + 1)
+    variances = (0.25 + ((values - means) ** 2).cumsum(axis=-1)) / (t + 1)
+    before = np.concatenate([np.full_like(values[..., :1], 0.25), variances[..., :-1]], axis=-1)
+    return np.sqrt(2 * np.log(2 / (1 - level)) / (before * t * np.log(t + 1)))
+
+
+def log_capital(values: ArrayLike, mean: float, level: float = 0.95) -> Any:
+    """The logarithm of the capital, after each of `values` (last axis), of one who bets that they lie above `mean`.
+
+    If `mean` is their true mean, the bets are fair, and the capital ever reaches 2 / (1 - level) with probability
+    (1 - level) / 2 at most (Ville's inequality).
+    """
+    values = np.asarray(values, float)
+    with np.errstate(divide="ignore"):
+        stakes = np.minimum(_stakes(values, level), CAUTION / np.float64(mean))
+    return np.log1p(stakes * (values - mean)).cumsum(axis=-1)
+
+
+def anytime(values: ArrayLike, level: float = 0.95) -> Estimate:
+    """The mean of `values` between 0 and 1, with an interval that may be looked at after every value.
+
+    With probability `level` the true mean lies in the intervals of all lengths at once, so one may stop when the interval is
+    as narrow as wanted.  An interval of fixed length has no such guarantee.  It holds all means against which neither of two
+    gamblers, one for higher and one for lower values, has won 2 / (1 - level) times his stake: the hedged capital
+    confidence sequence of Waudby-Smith and Ramdas, "Estimating means of bounded random variables by betting", Journal of
+    the Royal Statistical Society B 86 (2024), pages 1 to 27, without taking the intersection with earlier intervals.
+    """
+    values = np.asarray(values, float)
+    if not len(values):
+        return np.nan, 0.0, 1.0
+    return values.mean(), _lower_end(values, level), 1 - _lower_end(1 - values, level)
+
+
+def _lower_end(values: np.ndarray, level: float) -> float:
+    """The smallest mean that the gambler for higher values has not won enough against: his capital falls as it grows."""
+    stakes, enough = _stakes(values, level), np.log(2 / (1 - level))
+    low, high = 0.0, 1.0
+    while high - low > 1e-7:
+        middle = (low + high) / 2
+        if np.log1p(np.minimum(stakes, CAUTION / middle) * (values - middle)).sum() >= enough:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def strengths(ahead: ArrayLike) -> Any:
+    """Plackett-Luce strengths: logarithms with mean 0; `ahead[i, j]` is how often i finished before j, a tie half for each.
+
+    An agent is before another with probability 1 / (1 + exp(difference)).  The finishing orders are broken into all their
+    pairs, which estimates the model consistently (Azari Soufiani, Chen, Parkes and Xia 2013) and has a place for ties.
+    One more pair, tied, between any two keeps the strength of those who never lose finite.
+    """
+    import choix
+
+    ahead = np.asarray(ahead, float)
+    return choix.ilsr_pairwise_dense(ahead + 0.5 * (1 - np.eye(len(ahead))), max_iter=1000)
+
+
+def bootstrap_strengths(ahead: ArrayLike, seed: int = 0, repeats: int = 400, level: float = 0.95) -> Estimate:
+    """`strengths` of sums over clusters (first axis of `ahead`), with intervals from drawing the clusters anew."""
+    ahead = np.asarray(ahead, float)
+    n = len(ahead)
+    value = strengths(ahead.sum(axis=0))
+    if n < 2:
+        return value, np.full_like(value, np.nan), np.full_like(value, np.nan)
+    weights = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), repeats)
+    drawn = [strengths(total) for total in np.tensordot(weights, ahead, axes=1)]
+    low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2], axis=0)
+    return value, low, high

@@ -9,7 +9,6 @@ difference between two sets sharper, but averages over many sets less sharp, sin
 """
 
 import json
-import platform
 import time
 import warnings
 from collections import deque
@@ -18,7 +17,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
-from importlib.metadata import PackageNotFoundError, version
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -31,7 +29,7 @@ import citadels_env
 from citadels_agents import play_games
 from citadels_env import ROLES, Rules
 
-from . import stats
+from . import folders, stats
 
 BLOCKS = 20  # blocks of games per set, for the intervals of what is computed over several sets
 RANKS = tuple(tuple(row.name for row in ROLES if row.rank == rank) for rank in range(1, 10))
@@ -240,63 +238,16 @@ def run(study: Study, folder: Path | None = None, threads: int = 1, progress: Pr
 
 def _continue(folder: Path, study: Study) -> dict[int, Record]:
     """What `folder` already holds of `study`; ValueError if it holds anything else."""
-    manifest, asked = folder / "manifest.json", study.parameters
-    if not manifest.exists():
-        if folder.exists() and any(folder.iterdir()):
-            raise ValueError(f"{folder} holds files but no study; choose another folder")
+    if not folders.holds(folder, study.parameters, "study"):
         return {}
-    there = json.loads(manifest.read_text(encoding="utf-8"))["parameters"]
-    if there != asked:
-        raise ValueError(
-            f"{folder} holds a study with other parameters; choose another folder, or remove this one.\n" + _differences(there, asked)
-        )
-    parts = folder / "parts.jsonl"
-    if not parts.exists():
-        return {}
-    text = parts.read_bytes()
-    whole = text[: text.rfind(b"\n") + 1]
-    if whole != text:  # the last line was cut short by an interruption
-        parts.write_bytes(whole)
-    return {record["set"]: record for record in map(json.loads, whole.splitlines())}
+    return {record["set"]: record for record in map(json.loads, folders.whole_lines(folder / "parts.jsonl").splitlines())}
 
 
 def _keep(folder: Path, study: Study, record: Record) -> None:
     """Add `record` to `folder`; the first one makes the folder this study's."""
-    manifest = folder / "manifest.json"
-    if not manifest.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        _write_json(manifest, {"parameters": study.parameters, "versions": _versions()})
+    folders.claim(folder, study.parameters)
     with (folder / "parts.jsonl").open("a", encoding="utf-8") as parts:
         parts.write(json.dumps(record) + "\n")
-
-
-def _versions() -> dict[str, str]:
-    versions = {"python": platform.python_version()}
-    for name in ("citadels-research", "numpy", "numba", "pandas"):
-        try:
-            versions[name] = version(name)
-        except PackageNotFoundError:  # run from a checkout
-            versions[name] = "not installed"
-    return versions
-
-
-def _differences(there: dict[str, Any], asked: dict[str, Any]) -> str:
-    flat = [{**data, **data.get("rules", {})} for data in (there, asked)]
-    lines = []
-    for name in sorted((flat[0].keys() | flat[1].keys()) - {"rules"}):
-        old: Any = flat[0].get(name)
-        new: Any = flat[1].get(name)
-        if name == "sets" and old != new:
-            lines.append(f"  sets: {len(old)} there, {len(new)} asked for, {len(set(old) & set(new))} of them the same")
-        elif old != new:
-            lines.append(f"  {name}: {old!r} there, {new!r} asked for")
-    return "\n".join(lines)
-
-
-def _write_json(path: Path, data: Any) -> None:
-    fresh = path.with_suffix(".tmp")
-    fresh.write_text(json.dumps(data, indent=1) + "\n", encoding="utf-8")
-    fresh.replace(path)
 
 
 # --- tables --------------------------------------------------------------------
@@ -457,9 +408,6 @@ def write_tables(records: Sequence[Record], folder: Path) -> list[Path]:
     tables = {"sets": set_table, "roles": role_table, "roles_overall": overall_roles, "pairs": pair_table}
     paths = []
     for name, table in tables.items():
-        path = folder / f"{name}.csv"
-        fresh = path.with_suffix(".tmp")
-        table(records).to_csv(fresh, index=False, float_format="%.6g", lineterminator="\n")
-        fresh.replace(path)
-        paths.append(path)
+        text = table(records).to_csv(index=False, float_format="%.6g", lineterminator="\n")
+        paths.append(folders.write(folder / f"{name}.csv", text.encode()))
     return paths

@@ -616,6 +616,18 @@ def test_with_too_few_cards_fewer_are_drawn() -> None:
     assert (g.legal(), g.gold[3], g.hand(3)) == (["end turn"], 2, [])  # no card anywhere: gold was the only action, and no cards to take
 
 
+@pytest.mark.rule("X-25", "D-PARK", "D-SMITHY")
+def test_nothing_is_offered_that_only_draws_from_an_empty_deck() -> None:
+    rules = using(GERMAN, "Navigator", add_districts=("Park",))
+    rest = leftovers(rules, "Park", "Smithy")
+    seats = [seat("Navigator", gold=5, city=["Park", "Smithy"]), seat("Bishop", hand=rest), seat("Thief"), seat("Magician")]
+    g = at(rules, players=seats, called=6)
+    assert (g.deck_size, g.gold[0]) == (0, 7)  # the action could only be gold
+    assert set(g.legal()) == {"take 4 gold", "end turn"}
+    play(g, "end turn")
+    assert g.question == "DRAFT"  # and the Park was not asked
+
+
 @pytest.mark.rule("X-26", "I15", "O-throne_room_emperor_counts", "D-THRONE", "R132")
 @pytest.mark.parametrize("counts", [1, 2])
 def test_the_emperors_passing_on_is_one_move_of_the_crown_or_two(counts: int) -> None:
@@ -999,6 +1011,14 @@ def test_with_two_roles_the_abbot_works_as_usual() -> None:
     g = at(using(GERMAN, "Abbot"), players=[seat("Abbot", "Warlord", city=["Temple"]), seat("Thief", "Merchant", gold=2)], called=4)
     play(g, "use power", "income")
     assert g.gold == (2, 1)
+
+
+@pytest.mark.rule("I37", "R-THIEF", "B-TWO-ROLES")
+def test_a_thief_may_rob_his_own_second_role_and_keeps_his_gold() -> None:
+    g = at(players=[seat("Assassin", "Merchant"), seat("Thief", "Warlord", gold=3)], called=1)
+    play(g, "name Warlord", "take gold", "end turn")
+    reach(g, "Warlord")
+    assert (g.question, g.gold[1]) == ("PLAY", 5)
 
 
 @pytest.mark.rule("I37", "R-ASSASSIN", "B-TWO-ROLES")

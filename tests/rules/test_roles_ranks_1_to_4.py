@@ -597,3 +597,29 @@ def test_a_robbed_emperor_keeps_the_tribute_that_comes_after_the_robbery(rules: 
     assert g.gold == (0, 3, 2, 0)
     g.play("crown player 2")
     assert g.gold == (1, 3, 1, 0)
+
+
+@pytest.mark.rule("B-TWO-ROLES", "R-KING")
+@every_edition
+def test_with_three_players_income_and_districts_serve_in_both_turns_and_each_power_in_its_own(rules: Rules) -> None:
+    city = ("Manor", "Watchtower", "Prison", "Smithy", "Laboratory")
+    players = [
+        player("King", "Warlord", gold=9, hand=("Temple", "Church"), city=city),
+        player("Thief", "Bishop"),
+        player("Assassin", "Magician"),
+    ]
+    g = at(rules, crown=1, called=3, players=players)
+    assert texts(g, "destroy") == []
+    play(g, "income")
+    assert g.gold[0] == 10
+    play(g, "smithy", "laboratory Temple", "take gold")
+    assert {"smithy", "income"} & set(g.legal()) == set()
+    assert texts(g, "laboratory") == []
+    g.play("end turn")
+    reach(g, "Warlord")
+    assert g.actor == 0
+    gold = g.gold[0]
+    play(g, "income")
+    assert g.gold[0] == gold + 2
+    assert "smithy" in g.legal()
+    assert texts(g, "laboratory")

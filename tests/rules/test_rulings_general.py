@@ -344,6 +344,18 @@ def test_the_great_wall_protects_itself_in_the_german_edition_only(rules: Rules,
     assert g.gold[0] == 0
 
 
+@pytest.mark.rule("R21", "X-20")
+@editions("german", "french")
+@pytest.mark.parametrize(("wall", "price"), [(False, 0), (True, 1)])
+def test_a_district_of_cost_0_is_destroyed_for_nothing_and_for_1_behind_the_great_wall(rules: Rules, wall: bool, price: int) -> None:
+    rules = rules.with_(add_districts=("Great Wall", "Poor House"))
+    city = ("Poor House", "Great Wall") if wall else ("Poor House",)
+    players = [player("Warlord", gold=1), player("King", city=city), player("Assassin"), player("Thief")]
+    g = draw(at(rules, called=7, players=players))
+    g.play("destroy Poor House of player 1")
+    assert g.gold[0] == 1 - price
+
+
 @pytest.mark.rule("R22")
 @every_edition
 def test_a_district_made_cheaper_by_the_factory_costs_the_warlord_its_printed_cost_less_1(rules: Rules) -> None:

@@ -134,6 +134,28 @@ def test_the_tax_collector_of_the_last_round_is_paid_no_more(rules: Rules) -> No
         assert g.gold[2] == left
 
 
+@pytest.mark.rule("R-TAX-2")
+@every_edition
+def test_what_the_assassin_built_in_the_last_round_is_not_taxed_again(rules: Rules) -> None:
+    rules = with_roles(rules, "Tax Collector")
+    players = [player("Assassin", gold=9, hand=("Temple",)), player("Tax Collector"), player("King"), player("Bishop")]
+    seen = 0
+    for seed in range(8):
+        g = at(rules, crown=0, players=players, seed=seed)
+        play(g, "take gold", "build Temple", "end turn")
+        assert (g.turn_role, g.gold[0], g.gold[1]) == ("Tax Collector", 9, 1)
+        finish(g)
+        while g.question == "DRAFT":
+            wanted = {0: "draft Assassin", 1: "draft Tax Collector"}.get(g.actor, "")
+            others = [text for text in g.legal() if text not in ("draft Assassin", "draft Tax Collector")]
+            g.play(wanted if wanted in g.legal() else (others or g.legal())[-1])
+        if (g.roles(0), g.roles(1)) == (["Assassin"], ["Tax Collector"]):
+            seen += 1
+            play(g, "take gold", "end turn")
+            assert (g.turn_role, g.gold[0]) == ("Tax Collector", 11)
+    assert seen > 0
+
+
 @pytest.mark.rule("R-TAX-1", "I5")
 @every_edition
 def test_the_tax_collector_is_known_when_he_is_paid_and_keeps_his_gold_when_he_builds_himself(rules: Rules) -> None:

@@ -190,6 +190,16 @@ def test_the_limit_spares_a_haunted_city_of_an_earlier_round_and_its_own_colour(
     assert g.scores()[0] == cost + (3 if missing == "Keep" else 0)
 
 
+@pytest.mark.rule("O-haunted_city_not_in_last_round", "D-HAUNTED")
+def test_the_limit_takes_nothing_from_a_city_that_shows_all_colours_without_it() -> None:
+    rules = GERMAN.with_(haunted_city_not_in_last_round=True)
+    builder = seat("King", hand=["Haunted City"], city=FIVE_COLOURS)
+    g = at(rules, players=[builder, seat("Bishop", city=EIGHT), seat("Merchant"), seat("Warlord")], called=3)
+    finish(play(g, "take gold", "build Haunted City"))
+    assert g.over
+    assert g.scores()[0] == 3 + 1 + 1 + 1 + 3 + 2 + 3
+
+
 # --- complete cities that shrink -----------------------------------------------------
 
 

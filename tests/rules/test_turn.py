@@ -531,6 +531,16 @@ def test_the_bishop_guards_the_whole_city_of_a_player_with_two_roles() -> None:
     assert texts(reach(h, "Warlord"), "destroy") == ["destroy Tavern of player 0"]
 
 
+@pytest.mark.rule("R-WITCH-7", "R39", "R-BISHOP")
+@pytest.mark.parametrize("bishop", [0, 1, 2])
+def test_a_bewitched_bishop_guards_the_witchs_city_wherever_they_sit(bishop: int) -> None:
+    seats = [seat("Witch", city=["Temple"]), seat("Thief", city=["Docks"])]
+    seats.insert(bishop, seat("Bishop", city=["Tavern"]))
+    g = at(using(GERMAN, "Witch"), players=[*seats, seat("Warlord", gold=9)], called=7, bewitched="Bishop")
+    witch = next(number for number in range(3) if g.city(number) == ["Temple"])
+    assert {text.rsplit(" ", 1)[1] for text in texts(g, "destroy")} == {str(number) for number in range(3) if number != witch}
+
+
 # --- the questions -------------------------------------------------------------------
 
 
@@ -599,6 +609,16 @@ def test_the_abbot_is_offered_his_coin_only_while_somebody_pays() -> None:
     play(g, "use power")
     assert g.gold[:2] == (4, 3)
     assert "use power" not in g.legal()
+
+
+@pytest.mark.rule("P-3", "R-ABB-2")
+@pytest.mark.parametrize("payer", [0, 1, 2, 3])
+def test_the_abbots_coin_comes_from_whatever_seat_is_richest(payer: int) -> None:
+    seats = [seat("Thief"), seat("Magician"), seat("King")]
+    seats.insert((payer + 2) % 4, seat("Abbot"))
+    seats[payer]["gold"] = 3
+    g = play(at(using(GERMAN, "Abbot"), players=seats, called=4), "use power")
+    assert (g.actor, g.gold[payer], g.gold[(payer + 2) % 4]) == ((payer + 2) % 4, 2, 1)
 
 
 @pytest.mark.rule("P-4", "R-MAGICIAN")
