@@ -14,7 +14,7 @@ from citadels_env.cards import N_ROLES
 from citadels_env.vocabulary import Ask
 
 from . import evaluation, heuristic, weights
-from .belief import BELIEF_SHAPE
+from .belief import BELIEF_SHAPE, believe
 from .search import NODE, SEARCH, search
 
 RANDOM, WEIGHED, SEARCHING = range(3)  # kinds of kernel agents
@@ -160,6 +160,12 @@ def weigh_all(states, agent, moves, values):
     n = engine.settle(states[0], moves)
     heuristic.weigh(states[0], moves, n, agent[0].w, belief, buffer, values)
     return n
+
+
+@_entry
+def believe_once(states, seat, agent, belief):
+    """Write what `seat` of a single game believes (see belief.py), at the agent's level of inference."""
+    believe(states[0], seat, np.int64(agent[0].w.inference), agent[0].w, belief, np.empty(state.DECK_CAPACITY, np.int64))
 
 
 def rotated(agents: Sequence[int], players: int, number: int) -> Any:

@@ -69,7 +69,7 @@ def add_places(g, seat, took_down, share, level, w, belief, buffer):
     slot, group, holder, role = buffer[0:9], buffer[9:18], buffer[18:27], buffer[27:36]
     n = hidden.places(g, seat, took_down, slot, group, holder, role)
     for first in range(n):
-        if holder[first]:
+        if holder[first] and group[first] != hidden.KNOWN_GROUP:
             leader = True  # the first place of its group that a player holds: the whole group is done here
             for other in range(first):
                 if group[other] == group[first] and holder[other]:

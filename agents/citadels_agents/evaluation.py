@@ -13,8 +13,6 @@ from citadels_env._jit import kernel
 from citadels_env.actions import MAX_PLAYERS
 from citadels_env.state import players
 
-from . import valuation
-
 FIGURES = (
     "points",  # as the game stands
     "points late",  # the same, times the progress of the largest city
@@ -26,7 +24,6 @@ FIGURES = (
     "cards late",
     "card to build",  # printed points of the best card in hand that 2 gold more can pay for
     "crown",
-    "unfinished",  # 1 once somebody has completed a city and this seat has not
 )
 N_FIGURES = len(FIGURES)
 FILE = Path(__file__).with_name("evaluation.json")
@@ -68,7 +65,6 @@ def figures(g, seat, late, out):
     out[7] = hand * late
     out[8] = best
     out[9] = 1.0 if g.crown == seat else 0.0
-    out[10] = 1.0 if g.ending and valuation.to_go(g, seat) > 0 else 0.0
 
 
 @kernel

@@ -15,7 +15,7 @@ from citadels_env.batch import GOLDEN, game_seeds
 
 from . import arena, evaluation, personas, search
 from ._trees import grow_tree, tree_table
-from .belief import LEVELS
+from .belief import BELIEF_SHAPE, LEVELS
 from .weights import changed
 
 DEFAULTS = {"iterations": 1000, "horizon": 0, "exploration": 0.6, "widening": 1.0, "opponents": "search", "persona": "expert", "trees": 1}
@@ -341,6 +341,26 @@ def play_games(
         full[:, :players] = seating
         return arena.play_seated(rules, np.concatenate([agent.row for agent in made]), full, seeds, threads)
     return play_lineups(rules, [[made[k] for k in row] for row in seating], seeds, threads)
+
+
+def belief(game: Game, seat: int, level: str = "behavioural", persona: str = "expert") -> Any:
+    """How likely each player holds each rank, as `seat` sees it: (players, ranks) float64 array.
+
+    level: none, elimination or behavioural (see belief.py), the last with the persona's idea of what roles are worth.
+    Raises ValueError for another level.
+    """
+    table = np.zeros(BELIEF_SHAPE)
+    arena.believe_once(game.redeal(seat, 0)._states, seat, make(f"{persona}:inference={level}").row, table)
+    return table[: game.rules.players, : len(game.rules.roles)]
+
+
+def belief_table(game: Game, seat: int, level: str = "behavioural") -> str:
+    """`belief` as text for people, in percent."""
+    chances = belief(game, seat, level)
+    lines = [f"{'':10}" + "".join(f"{role:>14}" for role in game.rules.roles)]
+    for player, row in enumerate(chances):
+        lines.append(f"player {player:<3}" + "".join(f"{100 * chance:>13.0f}%" for chance in row))
+    return "\n".join(lines)
 
 
 def choices(states: Any, agent: str = "heuristic") -> Any:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 QUICK_GAMES = 500
 FULL_GAMES = 5000
+BLOCKS, MOST_BLOCKS = 500, 10_000  # of a tournament, without and with a precision to stop at
 
 
 def _cores() -> int:
@@ -45,16 +46,38 @@ def _rules(edition: str | None, file: Path | None, players: int | None, district
         raise click.UsageError(str(error)) from None
 
 
-def _rules_options(function: Any) -> Any:
+class _Players(click.ParamType):
+    """Numbers of players: 4, or 2-8, or 2,4,6."""
+
+    name = "numbers"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
+        if isinstance(value, tuple):
+            return value
+        found: list[int] = []
+        for piece in value.split(","):
+            first, _, last = piece.partition("-")
+            if not (first.strip().isdigit() and (last or first).strip().isdigit()):
+                self.fail(f"{value!r} is no number of players, such as 4 or 2-8 or 2,4,6", param, ctx)
+            found += range(int(first), int(last or first) + 1)
+        if not found or min(found) < 2 or max(found) > 8:
+            self.fail(f"{value!r}: there are 2 to 8 players", param, ctx)
+        return tuple(dict.fromkeys(found))
+
+
+def _edition_options(function: Any) -> Any:
     for option in reversed(
         (
             click.option("--edition", type=click.Choice(["german", "french", "american"]), help="Rules of this edition (german)."),
             click.option("--rules", "file", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="JSON file of options."),
-            click.option("--players", type=click.IntRange(2, 8), help="Number of players (4)."),
         )
     ):
         function = option(function)
     return function
+
+
+def _rules_options(function: Any) -> Any:
+    return _edition_options(click.option("--players", type=click.IntRange(2, 8), help="Number of players (4).")(function))
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
@@ -149,6 +172,128 @@ def role_sets(
     click.echo(f"\nwrote {names} to {out} ({time.perf_counter() - started:.0f} s)")
 
 
+def _agents_from(path: Path) -> tuple[str, str]:
+    """Run a Python file, which may register agents; its name and a fingerprint."""
+    from hashlib import sha256
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    spec = spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise click.UsageError(f"{path} is no Python file")
+    spec.loader.exec_module(module_from_spec(spec))
+    return path.name, sha256(path.read_bytes()).hexdigest()[:16]
+
+
+@main.command()
+@click.argument("agents", nargs=-1, required=True, metavar="AGENT AGENT ...")
+@_edition_options
+@click.option("--players", "counts", type=_Players(), help="Numbers of players, each a tournament of its own: 4, 2-8, 2,4,6 (4).")
+@click.option("--districts", default=None, help="New districts: none, all, recommended, or names between commas.")
+@click.option("--design", type=click.Choice(["duel", "mixed", "both"]), default="both", show_default=True, help="What line-ups are played.")
+@click.option("--field", "fields", multiple=True, metavar="AGENT", help="Duels against this agent only; may be repeated (all agents).")
+@click.option(
+    "--blocks", type=click.IntRange(2), help=f"Blocks of each duel ({BLOCKS}; with --precision at most this many, {MOST_BLOCKS})."
+)
+@click.option("--precision", type=click.FloatRange(0, 0.5, True, True), help="Stop when every win share is known within this: 0.02.")
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Same seed, same games.")
+@click.option("--threads", type=click.IntRange(1), help="Threads (all cores); they do not change the results.")
+@click.option("--on-error", type=click.Choice(["continue", "stop"]), default="continue", show_default=True, help="When an agent fails.")
+@click.option(
+    "--agents-from",
+    "modules",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Python file that registers further agents.",
+)
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the results (results/tournament).")
+def tournament(
+    agents: tuple[str, ...],
+    edition: str | None,
+    file: Path | None,
+    counts: tuple[int, ...] | None,
+    districts: str | None,
+    design: str,
+    fields: tuple[str, ...],
+    blocks: int | None,
+    precision: float | None,
+    seed: int,
+    threads: int | None,
+    on_error: str,
+    modules: tuple[Path, ...],
+    out: Path | None,
+) -> None:
+    """Let agents play each other, seat-rotated, and rank them.
+
+    A block is one seed and one line-up, played once for each seat with everybody moved on.  Duels: one challenger against a
+    field of copies of another agent, for every two agents.  Mixed: line-ups drawn from all agents, in which all have equally many
+    seats.  Each number of players is a tournament of its own, in the folder players-N, with games.csv (one row per game),
+    shares.csv, duels.csv, differences.csv, strengths.csv, summary.json, manifest.json, speed.json and tournament.png.  A
+    tournament that was interrupted goes on when the same command is given again.
+    """
+    from tqdm import tqdm
+
+    from . import folders, ladder, tournament_plots
+    from . import tournament as tournaments
+    from .plots import png
+
+    started = time.perf_counter()
+    out = out or Path("results") / "tournament"
+    try:
+        extra = tuple(_agents_from(path) for path in modules)
+        plans = []
+        for players in counts or (None,):
+            resolved = _rules(edition, file, players, districts)
+            limit = blocks or (BLOCKS if precision is None else MOST_BLOCKS)
+            plans.append(tournaments.Tournament(resolved, agents, design, limit, seed, precision, fields, extra))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    if any("milliseconds" in name for name in plans[0].names):
+        click.echo("note: an agent that thinks for a given time does not play the same games twice", err=True)
+    for plan in plans:
+        folder = out / f"players-{plan.players}"
+        with tqdm(unit=" games", desc=f"{plan.players} players", file=sys.stderr, mininterval=0.5, dynamic_ncols=True) as bar:
+
+            def progress(done: int, most: int, bar: Any = bar) -> None:
+                bar.total = most
+                bar.update(done - bar.n)
+
+            try:
+                games = tournaments.run(plan, folder, threads or _cores(), on_error, progress)
+            except (ValueError, tournaments.AgentFailedError) as error:
+                raise click.ClickException(str(error)) from None
+            except KeyboardInterrupt:
+                click.echo(f"\nstopped; what was played is in {out}, and the same command goes on from there", err=True)
+                raise SystemExit(130) from None
+        paths = tournaments.write_results(plan, games, folder)
+        if not (folder / "speed.json").exists():
+            paths.append(folders.write_json(folder / "speed.json", {"agents": tournaments.measure(plan), "machine": folders.machine()}))
+        results = ladder.load(folder)
+        paths.append(folders.write(folder / "tournament.png", png(tournament_plots.standings(results))))
+        click.echo(ladder.results_text(results))
+        click.echo(f"\nwrote {', '.join(path.name for path in paths)} to {folder}\n")
+    if len(plans) > 1:
+        folders.write(out / "ladder.png", png(tournament_plots.by_players(ladder.load_all(out))))
+        click.echo(f"wrote ladder.png to {out}")
+    click.echo(f"{time.perf_counter() - started:.0f} s")
+
+
+@main.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--into", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Markdown file to put the tables into.")
+@click.option("--picture", help="Picture that the page shows, as the page names it.")
+def ladder(folder: Path, into: Path | None, picture: str | None) -> None:
+    """Print the results of tournaments as a Markdown page, or put them into one."""
+    from . import ladder as ladders
+
+    try:
+        if into:
+            ladders.write_page(folder, into, picture)
+        else:
+            click.echo(ladders.ladder_page(folder, picture), nl=False)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+
+
 def _heading(plan: Any, rules_name: str) -> str:
     new = plan.rules.add_districts
     districts = {0: "no new districts", 15: "all 15 new districts"}.get(len(new), "new districts: " + ", ".join(new))
@@ -240,6 +385,50 @@ def _allowed(values: Any) -> str:
     if values is None:
         return ""
     return f"{values.start} to {values.stop - 1}" if isinstance(values, range) else ", ".join(map(str, values))
+
+
+@main.command()
+@click.option("--start", default="expert", show_default=True, help="Persona to start from.")
+@click.option("--field", default="heuristic,opportunist", show_default=True, help="Personas to play against, between commas.")
+@click.option("--generations", default=120, show_default=True, type=click.IntRange(1))
+@click.option("--population", default=20, show_default=True, type=click.IntRange(4), help="Candidates of a generation.")
+@click.option("--games", default=240, show_default=True, type=click.IntRange(8), help="Games per candidate and scenario.")
+@click.option("--sigma", default=0.5, show_default=True, help="Size of the first steps.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(1))
+@click.option("--threads", default=1, show_default=True, type=click.IntRange(1))
+@click.option("--out", default=Path("expert.json"), show_default=True, type=click.Path(dir_okay=False, path_type=Path), help="Weights found.")
+def tune(
+    start: str, field: str, generations: int, population: int, games: int, sigma: float, seed: int, threads: int, out: Path
+) -> None:
+    """Tune the weights of a persona by CMA-ES; the same command goes on where it was stopped."""
+    from citadels_agents import personas
+
+    from . import tuning
+
+    for name in (start, *_names([field])):
+        if name not in personas.PERSONAS:
+            raise click.UsageError(f"there is no persona {name!r}; the personas are {', '.join(personas.PERSONAS)}")
+    try:
+        tuning.tune(start, _names([field]), generations, population, games, seed, sigma, threads, out, click.echo)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+
+
+@main.command("fit-value")
+@click.option("--persona", default="expert", show_default=True, help="Who plays the games.")
+@click.option("--games", default=2000, show_default=True, type=click.IntRange(10), help="Games per scenario.")
+@click.option("--seed", default=1, show_default=True, type=click.IntRange(0))
+@click.option("--out", default=Path("evaluation.json"), show_default=True, type=click.Path(dir_okay=False, path_type=Path))
+def fit_value(persona: str, games: int, seed: int, out: Path) -> None:
+    """Fit the value estimate of the tree search to games of a persona."""
+    from . import value
+
+    try:
+        found = value.fit(persona, games, seed, out)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    for key, number in found.items():
+        click.echo(f"{key}: {number}")
 
 
 @main.command()

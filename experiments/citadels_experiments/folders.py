@@ -43,12 +43,17 @@ def whole_lines(path: Path) -> bytes:
 
 def versions() -> dict[str, str]:
     found = {"python": platform.python_version()}
-    for name in ("citadels-research", "numpy", "numba", "pandas"):
+    for name in ("citadels-research", "numpy", "numba", "scipy", "pandas", "choix"):
         try:
             found[name] = version(name)
         except PackageNotFoundError:  # run from a checkout
             found[name] = "not installed"
     return found
+
+
+def machine() -> dict[str, Any]:
+    """Where something was measured."""
+    return {"processor": platform.processor() or platform.machine(), "system": platform.system(), **versions()}
 
 
 def differences(there: dict[str, Any], asked: dict[str, Any]) -> str:

@@ -168,27 +168,32 @@ def _lower_end(values: np.ndarray, level: float) -> float:
     return low
 
 
-def strengths(ahead: ArrayLike) -> Any:
+def strengths(ahead: ArrayLike, prior: float = 1.0) -> Any:
     """Plackett-Luce strengths: logarithms with mean 0; `ahead[i, j]` is how often i finished before j, a tie half for each.
 
-    An agent is before another with probability 1 / (1 + exp(difference)).  The finishing orders are broken into all their
+    An agent is before another with probability 1 / (1 + exp(-difference)).  The finishing orders are broken into all their
     pairs, which estimates the model consistently (Azari Soufiani, Chen, Parkes and Xia 2013) and has a place for ties.
-    One more pair, tied, between any two keeps the strength of those who never lose finite.
+    `prior` more pairs, tied, between any two keep the strength of those who never lose finite.
     """
     import choix
 
     ahead = np.asarray(ahead, float)
-    return choix.ilsr_pairwise_dense(ahead + 0.5 * (1 - np.eye(len(ahead))), max_iter=1000)
+    return choix.ilsr_pairwise_dense(ahead + prior / 2 * (1 - np.eye(len(ahead))), max_iter=1000)
 
 
 def bootstrap_strengths(ahead: ArrayLike, seed: int = 0, repeats: int = 400, level: float = 0.95) -> Estimate:
-    """`strengths` of sums over clusters (first axis of `ahead`), with intervals from drawing the clusters anew."""
+    """`strengths` of sums over clusters (first axis of `ahead`), with intervals from weighing the clusters at random.
+
+    The Bayesian bootstrap (Rubin 1981); the prior pairs are weighed like a cluster, so that the interval of one who never
+    loses is wide.
+    """
     ahead = np.asarray(ahead, float)
     n = len(ahead)
     value = strengths(ahead.sum(axis=0))
     if n < 2:
         return value, np.full_like(value, np.nan), np.full_like(value, np.nan)
-    weights = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), repeats)
-    drawn = [strengths(total) for total in np.tensordot(weights, ahead, axes=1)]
+    weights = np.random.default_rng(seed).exponential(size=(repeats, n + 1))
+    totals = np.tensordot(weights[:, :n], ahead, axes=1)
+    drawn = [strengths(total, prior) for total, prior in zip(totals, weights[:, n], strict=True)]
     low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2], axis=0)
     return value, low, high

@@ -1,0 +1,608 @@
+"""Tournaments: agents play seat-rotated blocks of games, kept on disk as they come, until all are played or the answer is precise.
+
+A block is one seed and one line-up, played once for each seat: game j moves everybody j seats to the left, so that every
+agent of the line-up sits everywhere with the same deck and the same roles laid aside.  In a *duel* one challenger meets
+a field of copies of another agent; *mixed* line-ups are drawn from all agents.  A replicate is one block of every duel, all
+of them from one seed, and as many mixed blocks, each from its own seed, as give every agent equally many seats.
+
+Replicates are independent of each other, and all intervals rest on that: what happens within one may be as dependent
+as it likes.  Everything is decided by the parameters; threads, interruptions and the clock change no number.
+"""
+
+import json
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import InitVar, asdict, dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from io import BytesIO
+from math import gcd
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from citadels_agents import AgentError, make, play_lineups
+from citadels_env import Rules
+
+from . import folders, stats
+from .study import sources
+
+DESIGNS = ("duel", "mixed")
+FIRST_CHECK = 10  # replicates before the precision is looked at for the first time
+CHUNK_SECONDS = 5.0  # how long games are played before they are written, roughly
+MOST_GAMES = 16384  # in a chunk
+
+
+class Block(NamedTuple):
+    """A line-up, as numbers of `Tournament.names` by seat of the first game, and the seed of its games."""
+
+    design: str
+    lineup: tuple[int, ...]
+    seed: int
+
+
+@dataclass(frozen=True)
+class Tournament:
+    """What is played: `blocks` replicates, or fewer if all win shares are known within `precision` before."""
+
+    rules: Rules
+    agents: tuple[str, ...]
+    design: str = "both"  # duel, mixed or both
+    blocks: int = 500
+    seed: int = 0
+    precision: float | None = None  # half the width of the interval of each win share
+    fields: tuple[str, ...] = ()  # agents that duels are played against; all if none is named
+    modules: tuple[tuple[str, str], ...] = ()  # files that define further agents, with their fingerprints
+    check: InitVar[bool] = True  # that the agents are known
+
+    def __post_init__(self, check: bool) -> None:
+        if self.design not in (*DESIGNS, "both"):
+            raise ValueError(f"the design is duel, mixed or both, not {self.design!r}")
+        for names in (self.agents, self.fields):
+            if len(set(names)) < len(names):
+                raise ValueError(f"an agent is named twice: {', '.join(names)}")
+        if len(self.names) < 2:
+            raise ValueError("a tournament needs two agents or more")
+        if self.blocks < 2:
+            raise ValueError(f"a tournament needs two blocks or more, not {self.blocks}")
+        if self.precision is not None and not 0 < self.precision < 0.5:
+            raise ValueError(f"the precision is half the width of an interval, between 0 and 0.5, not {self.precision}")
+        for name in self.names if check else ():
+            make(name)
+
+    @property
+    def players(self) -> int:
+        return self.rules.players
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """All agents, each once."""
+        return tuple(dict.fromkeys((*self.agents, *self.fields)))
+
+    @cached_property
+    def designs(self) -> tuple[str, ...]:
+        return DESIGNS if self.design == "both" else (self.design,)
+
+    @cached_property
+    def duels(self) -> tuple[tuple[int, int], ...]:
+        """Challenger and field, as numbers of `names`."""
+        fields = [self.names.index(name) for name in self.fields or self.agents]
+        challengers = [self.names.index(name) for name in self.agents]
+        return tuple((c, f) for c in challengers for f in fields if c != f) if "duel" in self.designs else ()
+
+    def _random(self, replicate: int, purpose: int) -> np.random.SeedSequence:
+        return np.random.SeedSequence([self.seed, self.players, replicate, 1 + purpose])
+
+    def _game_seed(self, replicate: int, purpose: int) -> int:
+        return int(self._random(replicate, purpose).generate_state(1, np.uint64)[0] >> 1)  # fits into a signed integer
+
+    def replicate(self, number: int) -> list[Block]:
+        """The blocks of replicate `number`; how many there are does not depend on it."""
+        duel_seed = self._game_seed(number, 1)
+        blocks = [Block("duel", (c,) + (f,) * (self.players - 1), duel_seed) for c, f in self.duels]
+        if "mixed" in self.designs:
+            lineups = mixed_lineups(len(self.names), self.players, np.random.default_rng(self._random(number, 0)))
+            blocks += [Block("mixed", lineup, self._game_seed(number, 2 + k)) for k, lineup in enumerate(lineups)]
+        return blocks
+
+    @cached_property
+    def blocks_per_replicate(self) -> int:
+        return len(self.replicate(0))
+
+    @cached_property
+    def parameters(self) -> dict[str, Any]:
+        """Everything that decides the numbers, as plain data."""
+        plain = {
+            "sources": sources(),
+            "agents": self.agents,
+            "fields": self.fields,
+            "design": self.design,
+            "blocks": self.blocks,
+            "seed": self.seed,
+            "precision": self.precision,
+            "modules": self.modules,
+            "rules": asdict(self.rules),
+        }
+        return dict(json.loads(json.dumps(plain)))
+
+    @classmethod
+    def from_parameters(cls, parameters: dict[str, Any], check: bool = True) -> "Tournament":
+        """The tournament of a manifest; without `check` its agents need not be there."""
+        plain = {name: value for name, value in parameters.items() if name != "sources"}
+        for name in ("agents", "fields"):
+            plain[name] = tuple(plain[name])
+        plain["modules"] = tuple(map(tuple, plain["modules"]))
+        return cls(**plain | {"rules": Rules.from_json(json.dumps(plain["rules"]))}, check=check)
+
+
+def mixed_lineups(agents: int, players: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
+    """The fewest line-ups in which all agents have equally many seats, and in each of which no two differ by more than one seat."""
+    whole, rest = divmod(players, agents)
+    waiting: list[int] = []
+    lineups = []
+    for _ in range(agents // gcd(agents, rest) if rest else 1):
+        chosen, waiting = waiting[:rest], waiting[rest:]
+        if len(chosen) < rest:
+            fresh = [int(a) for a in rng.permutation(agents)]
+            new = [a for a in fresh if a not in chosen][: rest - len(chosen)]
+            chosen, waiting = chosen + new, [a for a in fresh if a not in new]
+        lineups.append(tuple(int(a) for a in rng.permutation(list(range(agents)) * whole + chosen)))
+    return lineups
+
+
+def rotated(lineup: Sequence[Any], game: int) -> tuple[Any, ...]:
+    """Who sits where in game number `game` of a block."""
+    return tuple(lineup[(seat - game) % len(lineup)] for seat in range(len(lineup)))
+
+
+# --- playing -------------------------------------------------------------------
+
+
+class AgentFailedError(RuntimeError):
+    """An agent gave an illegal answer or raised, and the tournament was to stop then."""
+
+
+def columns(players: int) -> dict[str, str]:
+    """The columns of the table of games with their types.  In a failed game all numbers of the game itself are 0."""
+    seats = range(players)
+    return {
+        "design": "str",
+        "replicate": "int64",
+        "block": "int64",  # within the replicate
+        "game": "int64",  # within the block
+        "seed": "int64",
+        **{f"agent_{seat}": "str" for seat in seats},
+        **dict.fromkeys(("failed", "rounds", "decisions", "truncated", "bell_tower", "first_crown"), "int64"),
+        **{f"score_{seat}": "int64" for seat in seats},
+        **{f"win_{seat}": "float64" for seat in seats},  # ties share the win
+        **{f"decisions_{seat}": "int64" for seat in seats},
+    }
+
+
+def _play(t: Tournament, first: int, last: int, threads: int) -> tuple[pd.DataFrame, list[dict[str, Any]]]:
+    """Play the blocks `first` to `last` - 1 of the whole tournament; their games and what failed in them."""
+    places, lineups, seeds, designs = [], [], [], []
+    per = t.blocks_per_replicate
+    for replicate in range(first // per, (last - 1) // per + 1):
+        for number, block in enumerate(t.replicate(replicate)):
+            if first <= replicate * per + number < last:
+                names = [t.names[a] for a in block.lineup]
+                for game in range(t.players):
+                    places.append((replicate, number, game))
+                    lineups.append(rotated(names, game))
+                    seeds.append(block.seed)
+                    designs.append(block.design)
+    failures = []
+    compiled = {name: getattr(make(name), "in_kernel", False) for name in t.names}
+    together = [k for k, lineup in enumerate(lineups) if all(compiled[name] for name in lineup)]
+    parts: dict[int, Any] = {}
+    if together:
+        played = play_lineups(t.rules, [lineups[k] for k in together], np.array([seeds[k] for k in together], np.uint64), threads=threads)
+        parts = dict(zip(together, played, strict=True))
+    for k, lineup in enumerate(lineups):
+        if k not in parts:
+            try:
+                parts[k] = play_lineups(t.rules, [lineup], np.array([seeds[k]], np.uint64))[0]
+            except AgentError as error:
+                replicate, number, game = places[k]
+                about = {"replicate": replicate, "block": number, "game": game, "seed": seeds[k]}
+                about |= {"seat": int(error.seat), "agent": lineup[error.seat], "reason": str(error.reason)}
+                failures.append({**about, "file": f"failures/{replicate}-{number}-{game}.txt", "replay": error.replay})
+    seats = range(t.players)
+    rows = []
+    for k, (place, lineup) in enumerate(zip(places, lineups, strict=True)):
+        row: dict[str, Any] = {"design": designs[k], **dict(zip(("replicate", "block", "game"), place, strict=True)), "seed": seeds[k]}
+        row |= {f"agent_{seat}": lineup[seat] for seat in seats} | {"failed": int(k not in parts)}
+        result = parts.get(k)
+        if result is not None:
+            winners = int(np.count_nonzero(result["wins"]))
+            row |= {name: int(result[name]) for name in ("rounds", "decisions", "truncated", "bell_tower", "first_crown")}
+            for seat in seats:
+                row[f"score_{seat}"] = int(result["scores"][seat])
+                row[f"win_{seat}"] = 1 / winners if result["wins"][seat] else 0.0
+                row[f"decisions_{seat}"] = int(result["seat_decisions"][seat])
+        rows.append(row)
+    types = columns(t.players)
+    table = pd.DataFrame(rows, columns=list(types))
+    numbers = [name for name, kind in types.items() if kind != "str"]
+    table[numbers] = table[numbers].fillna(0)
+    return table.astype(types), failures
+
+
+Progress = Callable[[int, int], None]  # games played, games at most
+
+
+def run(
+    t: Tournament,
+    folder: Path | None = None,
+    threads: int = 1,
+    on_error: str = "continue",
+    progress: Progress | None = None,
+) -> pd.DataFrame:
+    """Play the tournament and return its games, one row each (`columns`).
+
+    With a `folder`, games are written to ``games.csv`` as they are played, and blocks that are there already are not
+    played again.  ValueError if the folder holds anything else.  A game in which an agent fails is described in
+    ``failures.jsonl`` and written down up to there in ``failures/``.  With `on_error` "stop" it ends the tournament
+    with `AgentFailedError`; what was played before its block stays, and another run goes on from there.
+    """
+    if on_error not in ("stop", "continue"):
+        raise ValueError(f"on_error is stop or continue, not {on_error!r}")
+    there = _continue(folder, t) if folder is not None else None
+    tables = [] if there is None else [there]
+    units = Units(t)
+    for table in tables:
+        units.add(table)
+    done = sum(map(len, tables)) // t.players
+    per, size = t.blocks_per_replicate, max(1, threads // t.players)
+    while True:
+        replicates, within = divmod(done, per)
+        if within == 0 and (replicates >= t.blocks or (replicates == next_check(replicates - 1) and units.precise(replicates))):
+            break
+        until = t.blocks if t.precision is None else min(t.blocks, next_check(replicates))
+        started = time.perf_counter()
+        last = min(done + size, until * per)
+        table, failures = _play(t, done, last, threads)
+        seconds = time.perf_counter() - started
+        if failures and on_error == "stop":
+            failed = failures[0]
+            whole = (failed["replicate"] * per + failed["block"] - done) * t.players
+            _keep(folder, t, table.iloc[:whole], [])
+            where = _write_replay(folder, failed)
+            raise AgentFailedError(_failure_text(t, failed) + (f"; the game up to there is in {where}" if where else ""))
+        _keep(folder, t, table, failures)
+        units.add(table)
+        tables.append(table)
+        done = last
+        if progress:
+            progress(done * t.players, t.blocks * per * t.players)
+        size = min(int(size * min(4.0, CHUNK_SECONDS / max(seconds, 1e-3))) or 1, MOST_GAMES // t.players)
+    return pd.concat(tables, ignore_index=True)
+
+
+def next_check(replicates: int) -> int:
+    """After how many replicates the precision is looked at next."""
+    check = FIRST_CHECK
+    while check <= replicates:
+        check += max(1, check // 20)
+    return check
+
+
+def _failure_text(t: Tournament, failure: dict[str, Any]) -> str:
+    place = f"replicate {failure['replicate']}, block {failure['block']}, game {failure['game']} (seed {failure['seed']})"
+    return f"{failure['agent']} failed at seat {failure['seat']} in {place}, {t.players} players: {failure['reason']}"
+
+
+def _write_replay(folder: Path | None, failure: dict[str, Any]) -> Path | None:
+    if folder is None:
+        return None
+    path = folder / failure["file"]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    return folders.write(path, failure["replay"].encode())
+
+
+def _keep(folder: Path | None, t: Tournament, table: pd.DataFrame, failures: Iterable[dict[str, Any]]) -> None:
+    """Add games to `folder`; the first ones make it this tournament's."""
+    if folder is None:
+        return
+    folders.claim(folder, t.parameters)
+    for failure in failures:  # before the games: without their rows they are played again
+        _write_replay(folder, failure)
+        with (folder / "failures.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps({name: value for name, value in failure.items() if name != "replay"}) + "\n")
+    path = folder / "games.csv"
+    text = table.to_csv(index=False, header=not path.exists(), lineterminator="\n")
+    with path.open("ab") as games:
+        games.write(text.encode())
+
+
+def _continue(folder: Path, t: Tournament) -> pd.DataFrame | None:
+    """The games of `t` that `folder` holds, whole blocks only; ValueError if it holds anything else."""
+    if not folders.holds(folder, t.parameters, "tournament"):
+        return None
+    path = folder / "games.csv"
+    lines = folders.whole_lines(path).splitlines(keepends=True)
+    kept = 1 + (len(lines) - 1) // t.players * t.players
+    if kept < len(lines):
+        path.write_bytes(b"".join(lines[:kept]))
+    if kept <= 1:
+        path.unlink(missing_ok=True)
+    blocks = max(0, kept - 1) // t.players
+    known = {(f["replicate"], f["block"], f["game"]): f for f in failures(folder)}
+    text = [json.dumps(f) + "\n" for (r, b, _), f in known.items() if r * t.blocks_per_replicate + b < blocks]
+    if (folder / "failures.jsonl").exists():
+        folders.write(folder / "failures.jsonl", "".join(text).encode())
+    if not blocks:
+        return None
+    table = read_games(folder, t.players)
+    _check(t, table)
+    return table
+
+
+def _check(t: Tournament, table: pd.DataFrame) -> None:
+    """ValueError unless the first and the last block are those that `t` plays there."""
+    for row in (table.iloc[0], table.iloc[-1]):
+        block = t.replicate(row["replicate"])[row["block"]]
+        lineup = rotated([t.names[a] for a in block.lineup], row["game"])
+        if (block.design, block.seed, *lineup) != (row["design"], row["seed"], *(row[f"agent_{seat}"] for seat in range(t.players))):
+            raise ValueError(f"games.csv holds other games than this tournament plays (replicate {row['replicate']}, block {row['block']})")
+
+
+def read_games(folder: Path, players: int) -> pd.DataFrame:
+    """The games in `folder`, as `run` returns them."""
+    return pd.read_csv(folder / "games.csv", dtype=columns(players), float_precision="round_trip", keep_default_na=False)
+
+
+def failures(folder: Path) -> list[dict[str, Any]]:
+    """What is written in `folder` about games in which an agent failed."""
+    return [json.loads(line) for line in folders.whole_lines(folder / "failures.jsonl").splitlines()]
+
+
+# --- counting ------------------------------------------------------------------
+
+
+class Units:
+    """Sums by replicate, over the blocks in which nobody failed.
+
+    The first axis of `wins`, `games`, `seats` and `decisions` is the design (DESIGNS), then come agent and replicate; in
+    duels only challengers count.  `seats` counts seats of all games, several in a game for copies.  `duel_wins` and
+    `duel_games` are by challenger, field, replicate; `ahead` by replicate, agent, other agent.
+    """
+
+    def __init__(self, t: Tournament) -> None:
+        self.t = t
+        n = len(t.names)
+        self.wins, self.games, self.seats, self.decisions = np.zeros((4, len(DESIGNS), n, t.blocks))
+        self.failed = np.zeros((len(DESIGNS), n), np.int64)  # blocks left out
+        self.duel_wins, self.duel_games = np.zeros((2, n, n, t.blocks))
+        self.ahead = np.zeros((t.blocks, n, n))
+        self.played = self.failed_games = self.failed_blocks = 0
+
+    @classmethod
+    def of(cls, t: Tournament, games: pd.DataFrame) -> "Units":
+        units = cls(t)
+        units.add(games)
+        return units
+
+    def add(self, games: pd.DataFrame) -> None:
+        """Count the games of whole blocks."""
+        if not len(games):
+            return
+        t, seats = self.t, range(self.t.players)
+        number = {name: i for i, name in enumerate(t.names)}
+
+        def by_seat(name: str) -> np.ndarray:
+            """(blocks, games of a block, seats)"""
+            return np.stack([games[f"{name}_{seat}"].to_numpy() for seat in seats], axis=1).reshape(-1, t.players, t.players)
+
+        def of_block(name: str) -> np.ndarray:
+            return games[name].to_numpy().reshape(-1, t.players)
+
+        agent = np.stack([games[f"agent_{seat}"].map(number).to_numpy() for seat in seats], axis=1).reshape(-1, t.players, t.players)
+        failed = of_block("failed")
+        whole = ~failed.any(axis=1)
+        self.played += failed.size
+        self.failed_games += int(failed.sum())
+        self.failed_blocks += int((~whole).sum())
+        design = np.array([DESIGNS.index(d) for d in of_block("design")[:, 0]])
+        replicate = of_block("replicate")[:, 0]
+
+        lineup = agent[:, 0, :]
+        position = (np.arange(t.players)[None, :] - np.arange(t.players)[:, None]) % t.players  # of a seat's agent in the line-up
+        wins, decisions = np.zeros((2, *lineup.shape))
+        for game in seats:
+            wins[:, position[game]] += by_seat("win")[:, game]
+            decisions[:, position[game]] += by_seat("decisions")[:, game]
+
+        for place in seats:
+            counted = (design == DESIGNS.index("mixed")) | (place == 0)
+            first = counted & ~(lineup[:, :place] == lineup[:, place, None]).any(axis=1)  # of the copies of an agent
+            at = design, lineup[:, place], replicate
+            for sums, where, values in (
+                (self.wins, counted, wins[:, place]),
+                (self.decisions, counted, decisions[:, place]),
+                (self.seats, counted, t.players),
+                (self.games, first, t.players),
+            ):
+                np.add.at(sums, at, np.where(whole & where, values, 0))
+            np.add.at(self.failed, at[:2], ~whole & first)
+        duels = whole & (design == DESIGNS.index("duel"))
+        np.add.at(self.duel_wins, (lineup[duels, 0], lineup[duels, 1], replicate[duels]), wins[duels, 0])
+        np.add.at(self.duel_games, (lineup[duels, 0], lineup[duels, 1], replicate[duels]), t.players)
+
+        order = 2 * by_seat("score") + (by_seat("win") > 0)  # winners before losers of equal scores
+        for seat in seats:
+            for other in seats:
+                here, there = agent[whole, :, seat], agent[whole, :, other]
+                differ = here != there
+                mine, theirs = order[whole, :, seat][differ], order[whole, :, other][differ]
+                when = np.broadcast_to(replicate[whole, None], here.shape)[differ]
+                np.add.at(self.ahead, (when, here[differ], there[differ]), (mine > theirs) + 0.5 * (mine == theirs))
+
+    def precise(self, replicates: int) -> bool:
+        """Is every win share known as precisely as wanted after so many replicates?"""
+        if self.t.precision is None:
+            return False
+        for wins, games in zip(self.wins.reshape(-1, self.t.blocks), self.games.reshape(-1, self.t.blocks), strict=True):
+            if games.any():
+                _, low, high = self.share(wins[:replicates], games[:replicates])
+                if high - low > 2 * self.t.precision:
+                    return False
+        return True
+
+    def share(self, wins: np.ndarray, games: np.ndarray) -> stats.Estimate:
+        """Wins per game; an interval for any stopping time if the tournament stops by precision, else one for fixed numbers."""
+        played = games > 0
+        if self.t.precision is None:
+            return stats.clustered_share(wins[played], games[played])
+        return stats.anytime(wins[played] / games[played])
+
+
+# --- tables --------------------------------------------------------------------
+
+
+def _put(row: dict[str, Any], name: str, estimate: stats.Estimate) -> None:
+    row[name], row[f"{name}_low"], row[f"{name}_high"] = (float(x) for x in estimate)
+
+
+def share_table(units: Units) -> pd.DataFrame:
+    """One row per design and agent: its share of the games that it sat in, against its fair share, seats held / players."""
+    t, rows = units.t, []
+    for d, design in enumerate(DESIGNS):
+        for a, agent in enumerate(t.names):
+            games, seats = units.games[d, a], units.seats[d, a].sum()
+            if design not in t.designs or not (seats or units.failed[d, a]):
+                continue
+            row: dict[str, Any] = {"design": design, "agent": agent, "blocks": int(games.sum()) // t.players}
+            row |= {"failed_blocks": int(units.failed[d, a]), "games": int(games.sum())}
+            _put(row, "share", units.share(units.wins[d, a], games) if seats else (np.nan,) * 3)
+            row["fair"] = seats / games.sum() / t.players if seats else np.nan
+            row["times_fair"] = row["share"] / row["fair"]
+            row["decisions"] = units.decisions[d, a].sum() / seats if seats else np.nan  # of one seat in a game
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def duel_table(units: Units) -> pd.DataFrame:
+    """One row per duel: the share of games that one challenger wins against a field of copies of the other agent."""
+    t, rows = units.t, []
+    for c, f in t.duels:
+        games = units.duel_games[c, f]
+        row: dict[str, Any] = {"challenger": t.names[c], "field": t.names[f], "games": int(games.sum())}
+        _put(row, "share", units.share(units.duel_wins[c, f], games) if games.any() else (np.nan,) * 3)
+        rows.append(row | {"fair": 1 / t.players})
+    return pd.DataFrame(rows, columns=None if rows else ["challenger", "field", "games", "share", "share_low", "share_high", "fair"])
+
+
+def difference_table(units: Units) -> pd.DataFrame:
+    """One row per two challengers: how much larger the first one's share of games won is, against the fields that both met.
+
+    Both play from the same seeds, and differences are taken before they are averaged, so the interval is narrower than
+    those of the two shares suggest.
+    """
+    t, rows = units.t, []
+    with np.errstate(invalid="ignore"):
+        shares = units.duel_wins / units.duel_games
+    for i, first in enumerate(t.names):
+        for j in range(i + 1, len(t.names)):
+            fields = [f for f in range(len(t.names)) if (i, f) in t.duels and (j, f) in t.duels]
+            if not fields:
+                continue
+            values = (shares[i, fields] - shares[j, fields]).mean(axis=0)
+            values = values[~np.isnan(values)]
+            row: dict[str, Any] = {"first": first, "second": t.names[j], "fields": len(fields), "replicates": len(values)}
+            if t.precision is None:
+                _put(row, "difference", stats.mean(values.sum(), (values**2).sum(), len(values)))
+            else:
+                _put(row, "difference", tuple(2 * x - 1 for x in stats.anytime((values + 1) / 2)))
+            rows.append(row)
+    return pd.DataFrame(rows, columns=None if rows else ["first", "second", "fields", "replicates", "difference"])
+
+
+def strength_table(units: Units) -> pd.DataFrame:
+    """One row per agent, strongest first: its Plackett-Luce strength from the finishing orders of all games."""
+    met = np.flatnonzero(units.ahead.sum(axis=(0, 2)) + units.ahead.sum(axis=(0, 1)))
+    played = units.ahead.any(axis=(1, 2))
+    estimate = stats.bootstrap_strengths(units.ahead[np.ix_(played, met, met)]) if len(met) else ((), (), ())
+    rows = []
+    for k, agent in enumerate(met):
+        row: dict[str, Any] = {"agent": units.t.names[agent]}
+        _put(row, "strength", tuple(end[k] for end in estimate))
+        rows.append(row)
+    columns = ["agent", "strength", "strength_low", "strength_high"]
+    return pd.DataFrame(rows, columns=columns).sort_values("strength", ascending=False, kind="stable", ignore_index=True)
+
+
+TABLES: dict[str, Callable[[Units], pd.DataFrame]] = {
+    "shares": share_table,
+    "duels": duel_table,
+    "differences": difference_table,
+    "strengths": strength_table,
+}
+
+
+def write_results(t: Tournament, games: pd.DataFrame, folder: Path) -> list[Path]:
+    """Write the tables as CSV, all of them as ``summary.json``, and the games as Parquet where pyarrow is installed."""
+    units = Units.of(t, games)
+    replicates = len(games) // (t.players * t.blocks_per_replicate)
+    summary: dict[str, Any] = {
+        "players": t.players,
+        "games": units.played,
+        "failed_games": units.failed_games,
+        "failed_blocks": units.failed_blocks,
+        "replicates": replicates,
+        "blocks_per_replicate": t.blocks_per_replicate,
+        "stopped": "the precision was reached" if units.precise(replicates) else "all blocks were played",
+        "interval": "95 %, for a fixed number of blocks" if t.precision is None else "95 %, for any stopping time",
+    }
+    paths = []
+    for name, table in TABLES.items():
+        text = table(units).to_csv(index=False, float_format="%.6g", lineterminator="\n")
+        paths.append(folders.write(folder / f"{name}.csv", text.encode()))
+        summary[name] = json.loads(read_table(folder, name).to_json(orient="records", double_precision=15))
+    paths.append(folders.write_json(folder / "summary.json", summary))
+    if find_spec("pyarrow"):
+        file = BytesIO()
+        games.to_parquet(file, index=False)
+        paths.append(folders.write(folder / "games.parquet", file.getvalue()))
+    return paths
+
+
+def read_table(folder: Path, name: str) -> pd.DataFrame:
+    """One of the tables that `write_results` wrote."""
+    return pd.read_csv(folder / f"{name}.csv", keep_default_na=False, na_values=[""])
+
+
+# --- speed ---------------------------------------------------------------------
+
+
+def measure(t: Tournament, seconds: float = 1.0, warm: bool = False) -> dict[str, dict[str, float]]:
+    """How long each agent takes for a decision when it plays against itself on one thread: a measurement of this machine.
+
+    An agent plays at least one game and about `seconds` in all; unless all is `warm`, another one before the clock starts.
+    """
+    found: dict[str, dict[str, float]] = {}
+    for name in t.names:
+        games = 1
+        try:
+            if not warm:
+                _timed(t, name, 1)
+            while True:
+                taken, decisions = _timed(t, name, games)
+                if taken >= seconds / 2:
+                    break
+                games = int(games * min(16.0, 1 + seconds / max(taken, 1e-6)))
+        except AgentError:
+            continue
+        per_decision = 1000 * taken / decisions
+        found[name] = {"games": games, "decisions": decisions, "seconds": round(taken, 3), "ms_per_decision": float(f"{per_decision:.3g}")}
+    return found
+
+
+def _timed(t: Tournament, name: str, games: int) -> tuple[float, int]:
+    seeds = np.arange(games).astype(np.uint64)
+    start = time.perf_counter()
+    played = play_lineups(t.rules, [[name] * t.players] * games, seeds, threads=1)
+    return time.perf_counter() - start, int(played["decisions"].sum())

@@ -1,0 +1,233 @@
+"""The registry, personas, search, and games with agents written in Python."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from citadels_agents import AgentError, View, make, names, personas, play_games, play_lineups, register, registry, weights
+from citadels_env import FRENCH, GERMAN, Batch, Game, batch
+from citadels_env.batch import game_seeds
+
+from invariants import random_rules
+
+PERSONAS = ("heuristic", "builder", "opportunist", "aggressor", "economist", "expert")
+NEW_ROLES = ("Witch", "Tax Collector", "Wizard", "Emperor", "Abbot", "Alchemist", "Navigator", "Diplomat", "Artist")
+
+
+def _share(results: np.ndarray, players: int) -> float:
+    games = np.arange(len(results))
+    return float(results["wins"][games, games % players].mean())
+
+
+def _some(game: Game, answers: int, seed: int = 0) -> Game:
+    rng = np.random.default_rng(seed)
+    for _ in range(answers):
+        if not game.over:
+            game.play(int(rng.choice(game.legal_indices())))
+    return game
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ("genius", "no agent 'genius'; the agents are random, heuristic, builder"),
+        ("random:speed=3", "random has no option 'speed'"),
+        ("expert:inference=magic", "inference is one of none, elimination, behavioural, not 'magic'"),
+        ("expert:inference", "an option is written name=value, not 'inference'"),
+        ("ismcts:iterations=0", "iterations is a number of at least 1, not '0'"),
+        ("ismcts:iterations=many", "iterations is a number of at least 1, not 'many'"),
+        ("ismcts:persona=genius", "no persona 'genius'"),
+        ("ismcts:opponents=fools", "opponents is search or persona"),
+        ("ismcts:depth=3", "ismcts has no option 'depth'; it has iterations"),
+    ],
+)
+def test_a_wrong_spec_is_refused_with_what_is_allowed(spec: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make(spec)
+
+
+@pytest.mark.parametrize("persona", PERSONAS)
+def test_every_persona_beats_random_players(persona: str) -> None:
+    for rules in (GERMAN, FRENCH.with_(players=4, roles=NEW_ROLES, add_districts="all")):
+        results = play_games(rules, [persona, "random", "random", "random"], 400, seed=1, rotate=True)
+        assert _share(results, 4) >= 0.85
+
+
+def test_the_expert_wins_97_of_100_games_against_three_random_players() -> None:
+    assert _share(play_games(GERMAN, ["expert", "random", "random", "random"], 2000, seed=2, rotate=True), 4) >= 0.97
+
+
+def test_the_expert_wins_at_least_0_40_against_three_plain_heuristics() -> None:
+    assert _share(play_games(GERMAN, ["expert"] + ["heuristic"] * 3, 4000, seed=3, rotate=True), 4) >= 0.40
+
+
+def test_the_expert_is_the_strongest_persona() -> None:
+    for persona in PERSONAS[:-1]:
+        share = _share(play_games(GERMAN, ["expert"] + [persona] * 3, 2000, seed=4, rotate=True), 4)
+        back = _share(play_games(GERMAN, [persona] + ["expert"] * 3, 2000, seed=5, rotate=True), 4)
+        assert share > 0.29 > 0.22 > back, (persona, share, back)
+
+
+def test_no_persona_uses_what_its_seat_cannot_know() -> None:
+    rules = [random_rules(seed) for seed in range(200)]
+    games = Batch(rules, seed=8, auto_reset=False)
+    rng = np.random.default_rng(0)
+    compared = 0
+    for turn in range(200):
+        actors = games.actors
+        live = actors >= 0
+        if turn % 10 == 0:
+            saved = games.states.copy()
+            for persona in PERSONAS:
+                first = registry.choices(games.states, persona)
+                games.states[:] = saved
+                batch.redeal(games.states, np.maximum(actors, 0).astype(np.int64), batch.game_seeds(turn, len(rules)))
+                games.states["rng"] = saved["rng"]
+                second = registry.choices(games.states, persona)
+                games.states[:] = saved
+                assert (first[live] == second[live]).all(), persona
+                compared += int(live.sum())
+        masks = games.masks()
+        games.step((rng.random(masks.shape, np.float32) * masks).argmax(1))
+    assert compared > 5000
+
+
+def test_personas_explain_their_choice_with_the_values_of_all_answers() -> None:
+    agent = make("expert")
+    for seed in range(25):
+        game = _some(Game(random_rules(seed), seed), 3 * seed, seed)
+        if game.over:
+            continue
+        explained = agent.explain(game, seed=5)
+        assert sorted(text for text, _ in explained) == sorted(game.legal())
+        values = [value for _, value in explained]
+        assert values == sorted(values, reverse=True)
+        assert game.describe(agent.act(View(game, 5))) == explained[0][0]
+
+
+def test_weights_are_documented_and_travel_through_vectors_and_files(tmp_path: Path) -> None:
+    table = weights.table()
+    for weight in weights.WEIGHTS:
+        assert f"`{weight.name}`" in table
+        assert weight.text
+    record = personas.PERSONAS["aggressor"]
+    assert personas.from_vector(personas.to_vector(record)) == record
+    personas.save(tmp_path / "mine.json", record, what="a test")
+    assert np.allclose(personas.to_vector(personas.load(tmp_path / "mine.json")), personas.to_vector(record), atol=1e-4)
+    with pytest.raises(ValueError, match="no weight 'courage'"):
+        weights.changed(record, courage=1.0)
+    (tmp_path / "bad.json").write_text(json.dumps({"weights": {"role": [1, 2]}}))
+    with pytest.raises(ValueError, match="weight 'role' has the shape"):
+        personas.load(tmp_path / "bad.json")
+    with pytest.raises(ValueError, match="a vector of weights has"):
+        personas.from_vector(np.zeros(3))
+
+
+def test_search_beats_the_persona_it_plays_out_with() -> None:
+    results = play_games(GERMAN, ["ismcts:iterations=200", "expert", "expert", "expert"], 120, seed=6, threads=2, rotate=True)
+    assert _share(results, 4) > 0.30
+
+
+def test_search_is_the_same_for_one_and_two_threads_and_in_or_out_of_the_kernel_loop() -> None:
+    one, two = (play_games(GERMAN, ["ismcts:iterations=50", "expert", "random", "heuristic"], 12, seed=7, threads=t) for t in (1, 2))
+    assert (one == two).all()
+    agent = make("ismcts:iterations=60,trees=2")
+    game = _some(Game(GERMAN, 5), 30)
+    answers = {agent.act(View(game, 3)) for _ in range(3)}
+    assert len(answers) == 1
+
+
+def test_the_searching_agent_reads_only_what_its_seat_knows() -> None:
+    agent = make("ismcts:iterations=100")
+    game = _some(Game(FRENCH.with_(players=5, add_districts="all"), 5), 35)
+    assert game.actor is not None
+    for seed in range(8):
+        world = game.redeal(game.actor, seed)
+        world._states["rng"] = game._states["rng"]
+        assert agent.act(View(world, 9)) == agent.act(View(game, 9))
+
+
+def test_search_explains_itself_by_chances_of_winning() -> None:
+    game = _some(Game(GERMAN, 5), 30)
+    explained = make("ismcts:iterations=300").explain(game)
+    assert explained
+    assert all(0 <= value <= 1 for _, value in explained)
+    assert {text for text, _ in explained} <= set(game.legal())
+
+
+def test_search_within_a_time_limit_answers_legally() -> None:
+    game = _some(Game(GERMAN, 5), 30)
+    assert make("ismcts:milliseconds=20").act(View(game)) in game.legal_indices()
+
+
+def test_the_cheating_agent_plays_in_line_ups_only() -> None:
+    agent = make("cheating:iterations=50")
+    with pytest.raises(ValueError, match="sees hidden cards"):
+        agent.act(View(Game(GERMAN, 1)))
+    results = play_lineups(GERMAN, [["cheating:iterations=20", "expert", "expert", "expert"]], game_seeds(1, 1))
+    assert results["decisions"][0] > 50
+
+
+class _First:
+    """Answers with the first legal text."""
+
+    name = "first"
+
+    def act(self, view: View) -> str:
+        assert not hasattr(view, "game")
+        assert view.mask.sum() == len(view.legal())
+        assert view.determinise(3).hand(view.seat)
+        return view.legal()[0]
+
+
+class _Broken(_First):
+    name = "broken"
+
+    def __init__(self, how: str) -> None:
+        self.how = how
+
+    def act(self, view: View) -> str:
+        if view.question == "PLAY":
+            if self.how == "raise":
+                raise RuntimeError("out of ideas")
+            return "build Atlantis"
+        return super().act(view)
+
+
+def test_agents_written_in_python_play_through_views() -> None:
+    lineups = [[_First(), "expert", "random", "heuristic"], ["expert"] * 4]
+    results = play_lineups(GERMAN, lineups, game_seeds(1, 2))
+    assert (results["wins"].sum(1) == 1).all()
+    again = play_lineups(GERMAN, lineups, game_seeds(1, 2))
+    assert (results == again).all()
+
+
+@pytest.mark.parametrize(("how", "reason"), [("raise", "raised RuntimeError: out of ideas"), ("illegal", "'build Atlantis' is not a legal answer")])
+def test_an_agent_that_fails_is_reported_with_game_seat_and_replay(how: str, reason: str) -> None:
+    lineups = [["random"] * 4, ["random", "random", _Broken(how), "random"]]
+    with pytest.raises(AgentError, match="agent broken in game 1, seat 2") as error:
+        play_lineups(GERMAN, lineups, game_seeds(4, 2))
+    assert reason in error.value.reason
+    assert error.value.seat == 2
+    assert Game.replay(error.value.replay).actor == 2
+
+
+def test_an_agent_can_be_registered_once() -> None:
+    register("test-first", _First)
+    assert "test-first" in names()
+    assert make("test-first").name == "test-first"
+    with pytest.raises(ValueError, match="an agent 'test-first' already"):
+        register("test-first", _First)
+    with pytest.raises(ValueError, match="no colon"):
+        register("a:b", _First)
+    del registry._FACTORIES["test-first"]
+
+
+def test_line_ups_of_a_wrong_length_are_refused() -> None:
+    with pytest.raises(ValueError, match="a line-up has 4 agents, not 2"):
+        play_lineups(GERMAN, [["random", "random"]], game_seeds(1, 1))
+    with pytest.raises(ValueError, match="1 line-ups, but 2 seeds"):
+        play_lineups(GERMAN, [["random"] * 4], game_seeds(1, 2))
+    with pytest.raises(ValueError, match="nobody has anything to answer"):
+        View(_some(Game(GERMAN, 1), 5000))
