@@ -145,6 +145,24 @@ def main() -> None:
     for name in cases:
         rate, ratio = statistics.median(rates[name]), statistics.median(ratios[name])
         print(f"{name:44} {rate:15,.0f} {1e6 / rate:13.3f} {ratio:19.4f}")
+    print(f"heuristic over random, games: {statistics.median(a / b for a, b in zip(*(rates[k] for k in GAMES), strict=True)):.2f}")
+    print(f"two threads over one, games by the clock: {threads(rules, args.repetitions):.2f}")
+
+
+GAMES = ("heuristic whole games", "random whole games")
+
+
+def threads(rules: Any, repetitions: int) -> float:
+    """How much faster two threads play whole games than one, by the clock: median of interleaved pairs."""
+    gains = []
+    for _ in range(repetitions):
+        seconds = []
+        for number in (1, 2):
+            start = time.perf_counter()
+            play_games(rules, "heuristic", 8000, seed=4, threads=number)
+            seconds.append(time.perf_counter() - start)
+        gains.append(seconds[0] / seconds[1])
+    return statistics.median(gains)
 
 
 if __name__ == "__main__":

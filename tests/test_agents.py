@@ -83,7 +83,7 @@ def test_the_heuristic_uses_nothing_that_its_seat_cannot_know() -> None:
 
 
 def test_unknown_agents_and_impossible_numbers_are_refused() -> None:
-    with pytest.raises(ValueError, match="no agent .genius.; the agents are random, heuristic, builder"):
+    with pytest.raises(ValueError, match=r"no agent .genius.; the agents are random, heuristic, builder"):
         play_games(GERMAN, "genius")
     with pytest.raises(ValueError, match="4 seats, but 2 agents"):
         play_games(GERMAN, ["random", "random"])

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from citadels_agents import AgentError, View, make, names, personas, play_games, play_lineups, register, registry, weights
 from citadels_env import FRENCH, GERMAN, Batch, Game, batch
 from citadels_env.batch import game_seeds
-
 from invariants import random_rules
 
 PERSONAS = ("heuristic", "builder", "opportunist", "aggressor", "economist", "expert")
@@ -203,7 +203,9 @@ def test_agents_written_in_python_play_through_views() -> None:
     assert (results == again).all()
 
 
-@pytest.mark.parametrize(("how", "reason"), [("raise", "raised RuntimeError: out of ideas"), ("illegal", "'build Atlantis' is not a legal answer")])
+@pytest.mark.parametrize(
+    ("how", "reason"), [("raise", "raised RuntimeError: out of ideas"), ("illegal", "'build Atlantis' is not a legal answer")]
+)
 def test_an_agent_that_fails_is_reported_with_game_seat_and_replay(how: str, reason: str) -> None:
     lineups = [["random"] * 4, ["random", "random", _Broken(how), "random"]]
     with pytest.raises(AgentError, match="agent broken in game 1, seat 2") as error:

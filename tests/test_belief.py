@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+
 from citadels_agents import make, registry
 from citadels_env import GERMAN, Game
 from citadels_env.cards import ROLE_INDEX
-
 from invariants import random_rules
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from citadels_env import Rules, engine, scoring, state
 from citadels_env._jit import entry_for, kernel
 from citadels_env.actions import MAX_PLAYERS

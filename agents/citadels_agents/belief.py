@@ -8,6 +8,7 @@ behavioural   elimination, weighted by how attractive each role is to each playe
 """
 
 import numpy as np
+
 from citadels_env import hidden, state
 from citadels_env._jit import kernel
 from citadels_env.actions import MAX_PLAYERS

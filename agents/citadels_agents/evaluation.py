@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+
 from citadels_env import cards, districts, scoring
 from citadels_env._jit import kernel
 from citadels_env.actions import MAX_PLAYERS
@@ -86,5 +87,3 @@ def evaluate(g, coefficients, work, values):
         total += values[seat]
     for seat in range(MAX_PLAYERS):
         values[seat] = values[seat] / total if seat < n else 0.0
-
-

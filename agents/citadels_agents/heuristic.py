@@ -6,7 +6,8 @@ building, income, and what may follow with the gold that is left.
 """
 
 import numpy as np
-from citadels_env import actions, cards, districts, roles, state
+
+from citadels_env import actions, cards, districts, state
 from citadels_env._jit import kernel
 from citadels_env.actions import MAX_PLAYERS
 from citadels_env.cards import N_DISTRICTS
@@ -15,7 +16,7 @@ from citadels_env.vocabulary import Ask, Role
 
 from . import belief as beliefs
 from . import valuation
-from .valuation import best_affordable, card_value, role_value, to_go
+from .valuation import best_affordable, card_value, role_value
 
 NEVER = -1000.0
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .weights import DTYPE, WEIGHTS, changed, plain
+from .weights import DTYPE, WEIGHTS, changed, plain, raised
 
 EXPERT_FILE = Path(__file__).with_name("expert.json")
 
@@ -66,14 +66,6 @@ def save(path: Path, record: Any, **about: Any) -> None:
     path.write_text(json.dumps({**about, "weights": weights}, indent=1) + "\n")
 
 
-def _more(record: Any, name: str, **by: float) -> dict[str, float]:
-    """Entries of `role` or `extra` raised by some points; underscores stand for spaces."""
-    from .weights import DISTRICT_INDEX, ROLES
-
-    index = DISTRICT_INDEX if name == "extra" else {row.name: int(row.role) for row in ROLES}
-    return {key.replace("_", " "): float(record[name][0, index[key.replace("_", " ")]]) + value for key, value in by.items()}
-
-
 def _personas() -> dict[str, Any]:
     base = plain()
     return {
@@ -88,7 +80,7 @@ def _personas() -> dict[str, Any]:
             architect_ready=3.0,
             destroy_price=1.5,
             exchange_price=1.5,
-            role=_more(base, "role", Architect=1.0, King=0.5, Alchemist=1.0, Wizard=0.5, Bishop=0.5),
+            role=raised(base, "role", Architect=1.0, King=0.5, Alchemist=1.0, Wizard=0.5, Bishop=0.5),
         ),
         "opportunist": changed(
             base,
@@ -100,7 +92,7 @@ def _personas() -> dict[str, Any]:
             purse=1.2,
             swap=0.9,
             preference=0.5,
-            role=_more(base, "role", Thief=0.6, Magician=0.5, Wizard=0.6, Tax_Collector=0.6, Abbot=0.3),
+            role=raised(base, "role", Thief=0.6, Magician=0.5, Wizard=0.6, Tax_Collector=0.6, Abbot=0.3),
         ),
         "aggressor": changed(
             base,
@@ -112,7 +104,7 @@ def _personas() -> dict[str, Any]:
             blow_up_cost=4.5,
             deny=0.2,
             war_near=2.5,
-            role=_more(base, "role", Assassin=1.5, Thief=1.2, Warlord=1.8, Witch=1.2, Diplomat=1.5),
+            role=raised(base, "role", Assassin=1.5, Thief=1.2, Warlord=1.8, Witch=1.2, Diplomat=1.5),
         ),
         "economist": changed(
             base,
@@ -122,8 +114,10 @@ def _personas() -> dict[str, Any]:
             gold_bias=1.5,
             keep_hand=1.0,
             printed=1.15,
-            role=_more(base, "role", Merchant=0.8, King=0.5, Abbot=0.5, Navigator=0.8, Architect=-0.3, Queen=0.5),
-            extra=_more(base, "extra", Imperial_Treasury=1.0, Map_Room=0.5, Wishing_Well=1.0, Factory=1.0, School_of_Magic=0.5, Library=0.5),
+            role=raised(base, "role", Merchant=0.8, King=0.5, Abbot=0.5, Navigator=0.8, Architect=-0.3, Queen=0.5),
+            extra=raised(
+                base, "extra", Imperial_Treasury=1.0, Map_Room=0.5, Wishing_Well=1.0, Factory=1.0, School_of_Magic=0.5, Library=0.5
+            ),
         ),
         "expert": load(EXPERT_FILE) if EXPERT_FILE.exists() else changed(base, inference=2.0),
     }

@@ -10,7 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol
 
 import numpy as np
+
 from citadels_env import Game, Rules, engine, state
+from citadels_env.actions import MAX_PLAYERS
 from citadels_env.batch import GOLDEN, game_seeds
 
 from . import arena, evaluation, personas, search
@@ -148,8 +150,8 @@ class KernelAgent:
             order = np.argsort(-values[:n], kind="stable")
             return [(game.describe(int(moves[k])), float(values[k])) for k in order]
         table = self._search(states, seed)
-        order = sorted(table, key=lambda action: -table[action][0])
-        return [(game.describe(action), float(table[action][1][game.actor])) for action in order]
+        by_visits = sorted(table, key=lambda action: -table[action][0])
+        return [(game.describe(action), float(table[action][1][game.actor])) for action in by_visits]
 
 
 class AgentError(RuntimeError):
@@ -270,7 +272,7 @@ def play_lineups(rules: Rules, lineups: Iterable[Sequence[Any]], seeds: Any, thr
         agents = {agent.name: agent for k in inside for agent in every[k]}
         number = {name: index for index, name in enumerate(agents)}
         table = np.concatenate([agent.row for agent in agents.values()])
-        seating = np.zeros((len(inside), arena.MAX_PLAYERS), np.int64)
+        seating = np.zeros((len(inside), MAX_PLAYERS), np.int64)
         for place, k in enumerate(inside):
             seating[place, : rules.players] = [number[agent.name] for agent in every[k]]
         results[inside] = arena.play_seated(rules, table, seating, seeds[inside], threads)
@@ -337,7 +339,7 @@ def play_games(
     seating = arena.rotated(range(players), players, num_games if rotate else 1)[:, :players]
     seating = np.broadcast_to(seating, (num_games, players))
     if all(getattr(agent, "in_kernel", False) for agent in made):
-        full = np.zeros((num_games, arena.MAX_PLAYERS), np.int64)
+        full = np.zeros((num_games, MAX_PLAYERS), np.int64)
         full[:, :players] = seating
         return arena.play_seated(rules, np.concatenate([agent.row for agent in made]), full, seeds, threads)
     return play_lineups(rules, [[made[k] for k in row] for row in seating], seeds, threads)

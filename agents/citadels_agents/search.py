@@ -10,6 +10,7 @@ New answers are tried in the order in which the persona likes them, and only as 
 """
 
 import numpy as np
+
 from citadels_env import engine, hidden, scoring, state
 from citadels_env._jit import kernel
 from citadels_env.actions import MAX_PLAYERS, N_ACTIONS

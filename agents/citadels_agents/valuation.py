@@ -5,6 +5,7 @@ record of weights (weights.py).
 """
 
 import numpy as np
+
 from citadels_env import cards, districts, roles, state
 from citadels_env._jit import kernel
 from citadels_env.cards import N_DISTRICTS

@@ -7,8 +7,9 @@ same record.
 from typing import Any, NamedTuple
 
 import numpy as np
+
 from citadels_env import ROLES
-from citadels_env.cards import DISTRICT_INDEX, N_DISTRICTS, N_ROLES
+from citadels_env.cards import DISTRICT_INDEX, N_DISTRICTS, N_ROLES, ROLE_INDEX
 
 
 class Weight(NamedTuple):
@@ -135,11 +136,23 @@ def changed(record: Any, **changes: float | dict[str, float]) -> Any:
             raise ValueError(f"there is no weight {name!r}; the weights are {', '.join(DTYPE.names or ())}")
         if isinstance(value, dict):
             for key, number in value.items():
-                index = DISTRICT_INDEX[key] if name == "extra" else next(int(row.role) for row in ROLES if row.name == key)
-                record[name][0, index] = number
+                record[name][0, _entry(name, key)] = number
         else:
             record[name] = value
     return record
+
+
+def raised(record: Any, name: str, **by: float) -> dict[str, float]:
+    """Entries of `role` or `extra` of a record, raised by some points; underscores stand for spaces in their names."""
+    found = {}
+    for key, value in by.items():
+        shown = key.replace("_", " ")
+        found[shown] = float(record[name][0, _entry(name, shown)]) + value
+    return found
+
+
+def _entry(name: str, key: str) -> int:
+    return DISTRICT_INDEX[key] if name == "extra" else ROLE_INDEX[key]
 
 
 def table() -> str:

@@ -396,10 +396,8 @@ def _allowed(values: Any) -> str:
 @click.option("--sigma", default=0.5, show_default=True, help="Size of the first steps.")
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(1))
 @click.option("--threads", default=1, show_default=True, type=click.IntRange(1))
-@click.option("--out", default=Path("expert.json"), show_default=True, type=click.Path(dir_okay=False, path_type=Path), help="Weights found.")
-def tune(
-    start: str, field: str, generations: int, population: int, games: int, sigma: float, seed: int, threads: int, out: Path
-) -> None:
+@click.option("--out", default=Path("expert.json"), show_default=True, type=click.Path(dir_okay=False, path_type=Path))
+def tune(start: str, field: str, generations: int, population: int, games: int, sigma: float, seed: int, threads: int, out: Path) -> None:
     """Tune the weights of a persona by CMA-ES; the same command goes on where it was stopped."""
     from citadels_agents import personas
 

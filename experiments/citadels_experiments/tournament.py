@@ -352,7 +352,12 @@ def _check(t: Tournament, table: pd.DataFrame) -> None:
 
 def read_games(folder: Path, players: int) -> pd.DataFrame:
     """The games in `folder`, as `run` returns them."""
-    return pd.read_csv(folder / "games.csv", dtype=columns(players), float_precision="round_trip", keep_default_na=False)
+    table = pd.read_csv(folder / "games.csv", dtype=columns(players), keep_default_na=False)
+    for seat in range(players):
+        won = table[f"win_{seat}"].to_numpy() > 0
+        winners = np.round(1 / table.loc[won, f"win_{seat}"])
+        table.loc[won, f"win_{seat}"] = 1 / winners  # to the last bit, however the text was read
+    return table
 
 
 def failures(folder: Path) -> list[dict[str, Any]]:

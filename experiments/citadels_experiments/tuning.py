@@ -13,9 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from citadels_agents import arena, personas
 from citadels_agents.weights import WEIGHTS
 from citadels_env import AMERICAN, FRENCH, GERMAN, Rules
+from citadels_env.actions import MAX_PLAYERS
 from citadels_env.batch import game_seeds
 from citadels_env.cards import DISTRICTS
 from citadels_env.vocabulary import Colour
@@ -78,7 +80,7 @@ def judge(vectors: list[Any], field: list[str], games: int, seed: int, threads: 
             table["w"][len(vectors) + k] = personas.PERSONAS[name][0]
         opponents = len(vectors) + np.arange(rounds).repeat(players) % len(field)
         for k in range(len(vectors)):
-            seating = np.repeat(opponents[:, None], arena.MAX_PLAYERS, 1).astype(np.int64)
+            seating = np.repeat(opponents[:, None], MAX_PLAYERS, 1).astype(np.int64)
             place = np.tile(np.arange(players), rounds)
             seating[np.arange(len(place)), place] = k
             results = arena.play_seated(scenario.rules, table, seating, seeds, threads)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+
 from citadels_agents import arena, evaluation, heuristic, make
 from citadels_agents.belief import BELIEF_SHAPE
 from citadels_env import engine, scoring, state
@@ -23,7 +24,7 @@ MOST_ROUNDS = 30
 
 
 @entry_for(Path(__file__).parent, Path(arena.__file__).parent)
-def record(states, seeds, agent, figures, used, wins):
+def record(states: Any, seeds: Any, agent: Any, figures: Any, used: Any, wins: Any) -> None:
     """Play games between copies of `agent` and record the figures of all seats at the start of every round but the first.
 
     figures: (N, MOST_ROUNDS, MAX_PLAYERS, N_FIGURES) float64; used: (N,) int64, rounds recorded; wins: (N, MAX_PLAYERS).
