@@ -175,7 +175,7 @@ class _First:
     name = "first"
 
     def act(self, view: View) -> str:
-        assert not hasattr(view, "game")
+        assert not any(getattr(value, "__self__", None) is not None for value in vars(view).values())
         assert view.mask.sum() == len(view.legal())
         assert view.determinise(3).hand(view.seat)
         return view.legal()[0]
@@ -219,6 +219,8 @@ def test_an_agent_can_be_registered_once() -> None:
     register("test-first", _First)
     assert "test-first" in names()
     assert make("test-first").name == "test-first"
+    with pytest.raises(ValueError, match="test-first:speed=3: .*speed"):
+        make("test-first:speed=3")
     with pytest.raises(ValueError, match="an agent 'test-first' already"):
         register("test-first", _First)
     with pytest.raises(ValueError, match="no colon"):

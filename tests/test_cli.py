@@ -88,6 +88,14 @@ def test_mistakes_are_named(arguments, message):
     assert "Usage:" in text
 
 
+def test_options_of_agents_may_hold_commas():
+    assert cli._specs("ismcts:iterations=20,persona=expert, random,expert:inference=none") == (
+        "ismcts:iterations=20,persona=expert",
+        "random",
+        "expert:inference=none",
+    )
+
+
 def test_edition_and_rules_file_exclude_each_other(tmp_path):
     file = tmp_path / "r.json"
     file.write_text("{}")

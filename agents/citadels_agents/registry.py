@@ -20,7 +20,7 @@ from ._trees import grow_tree, tree_table
 from .belief import BELIEF_SHAPE, LEVELS
 from .weights import changed
 
-DEFAULTS = {"iterations": 1000, "horizon": 0, "exploration": 0.6, "widening": 1.0, "opponents": "search", "persona": "expert", "trees": 1}
+DEFAULTS = {"iterations": 1000, "horizon": 0, "exploration": 0.3, "widening": 1.0, "opponents": "persona", "persona": "expert", "trees": 1}
 LONGEST = 200_000  # nodes of a tree that is bounded by time
 
 
@@ -39,12 +39,12 @@ class View:
         self.observation = game.observation()
         self.mask = game.mask()
         self.seed = seed  # for the agent's own chance
-        self._texts = game.legal
-        self._redeal = game.redeal
+        self._texts = game.legal()
+        self._world = game.redeal(self.seat, seed)  # a game the seat cannot tell from the true one
 
     def legal(self) -> list[str]:
         """The legal answers as texts, in the order of `legal_indices`."""
-        return self._texts()
+        return list(self._texts)
 
     def legal_indices(self) -> Any:
         """The legal answers as indices."""
@@ -52,7 +52,7 @@ class View:
 
     def determinise(self, seed: int) -> Game:
         """A game that agrees with everything the seat knows, the rest dealt from `seed`."""
-        return self._redeal(self.seat, seed)
+        return self._world.redeal(self.seat, seed)
 
 
 class Agent(Protocol):
@@ -84,15 +84,14 @@ class KernelAgent:
 
     def act(self, view: View) -> int:
         """The index of the answer.  A search uses up to as many threads as it has trees; the answer does not depend on them."""
-        return self.best(view.determinise(view.seed)._states if not self.cheats else self._refuse(), view.seed)
+        if self.cheats:
+            raise ValueError(f"{self.name} sees hidden cards; a view does not show them. It plays in line-ups and tournaments only")
+        return self.best(view.determinise(view.seed)._states, view.seed)
 
     @property
     def cheats(self) -> bool:
         """Does it look at hidden cards and roles?"""
         return bool(self.row["search"]["cheating"][0])
-
-    def _refuse(self) -> Any:
-        raise ValueError(f"{self.name} sees hidden cards; a view does not show them.  It plays in play_lineups and tournaments only")
 
     def best(self, states: Any, seed: int) -> int:
         """The answer to the question open in the single state of `states`."""
@@ -201,7 +200,10 @@ def make(spec: str) -> Any:
             raise ValueError(f"{spec}: an option is written name=value, not {part!r}")
         options[key] = value
     if name in _FACTORIES:
-        agent = _FACTORIES[name](**options)
+        try:
+            agent = _FACTORIES[name](**options)
+        except TypeError as error:
+            raise ValueError(f"{spec}: {error}") from error
         agent.name = spec
         return agent
     row = np.zeros(1, arena.AGENT)

@@ -26,6 +26,17 @@ def _names(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(name.strip() for value in values for name in value.split(",") if name.strip())
 
 
+def _specs(text: str) -> tuple[str, ...]:
+    """The agents between commas; an option such as persona=expert belongs to the agent before it."""
+    specs: list[str] = []
+    for piece in _names([text]):
+        if specs and "=" in piece.split(":")[0]:
+            specs[-1] += "," + piece
+        else:
+            specs.append(piece)
+    return tuple(specs)
+
+
 def _rules(edition: str | None, file: Path | None, players: int | None, districts: str | None, roles: tuple[str, ...] = ()) -> "Rules":
     """The rules that the options of the command line ask for."""
     from citadels_env import EDITIONS, Rules
@@ -140,7 +151,7 @@ def role_sets(
     try:
         sets = studies.role_sets(rules.players, int(size) if size else None, _names(only), rules.allow_emperor_and_queen)
         games = games or (QUICK_GAMES if quick else FULL_GAMES)
-        plan = studies.Study(rules.with_(roles=sets[0]), tuple(sets), _names([agents]), games, seed, paired)
+        plan = studies.Study(rules.with_(roles=sets[0]), tuple(sets), _specs(agents), games, seed, paired)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     if out is None:
@@ -226,9 +237,10 @@ def tournament(
 
     A block is one seed and one line-up, played once for each seat with everybody moved on.  Duels: one challenger against a
     field of copies of another agent, for every two agents.  Mixed: line-ups drawn from all agents, in which all have equally many
-    seats.  Each number of players is a tournament of its own, in the folder players-N, with games.csv (one row per game),
-    shares.csv, duels.csv, differences.csv, strengths.csv, summary.json, manifest.json, speed.json and tournament.png.  A
-    tournament that was interrupted goes on when the same command is given again.
+    seats.  Each number of players is a tournament of its own, in the folder players-N: games.csv (one row per game; also
+    games.parquet where pyarrow is installed), shares.csv, duels.csv, differences.csv, strengths.csv, summary.json,
+    manifest.json, speed.json, tournament.png, and budgets.png for searches that differ in their iterations.  A tournament
+    that was interrupted goes on when the same command is given again.
     """
     from tqdm import tqdm
 
@@ -268,7 +280,9 @@ def tournament(
         if not (folder / "speed.json").exists():
             paths.append(folders.write_json(folder / "speed.json", {"agents": tournaments.measure(plan), "machine": folders.machine()}))
         results = ladder.load(folder)
-        paths.append(folders.write(folder / "tournament.png", png(tournament_plots.standings(results))))
+        for name, figure in (("tournament", tournament_plots.standings(results)), ("budgets", tournament_plots.budgets(results))):
+            if figure:
+                paths.append(folders.write(folder / f"{name}.png", png(figure)))
         click.echo(ladder.results_text(results))
         click.echo(f"\nwrote {', '.join(path.name for path in paths)} to {folder}\n")
     if len(plans) > 1:

@@ -1,6 +1,7 @@
 """Results of tournaments as text: for a terminal, and as the pages of a published ladder."""
 
 import json
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from .text import text_table
 from .tournament import Tournament
 
 START, END = "<!-- results: written by `citadels ladder`, do not edit -->", "<!-- end of results -->"
-Table = tuple[Sequence[str], list[Sequence[str]]]  # headers and rows
+Table = tuple[Sequence[str], Sequence[Sequence[str]]]  # headers and rows
 
 
 @dataclass(frozen=True)
@@ -76,14 +77,15 @@ def standings(results: Results) -> Table:
         rows.append(
             (
                 name,
-                number(strength[name], "strength", digits=2) if name in strength else "-",
+                number(strength[name], "winning", digits=2) if name in strength else "-",
                 *(number(shares[d, name], "share", 100) if (d, name) in shares else "-" for d in t.designs),
+                number(strength[name], "finishing", digits=2) if name in strength else "-",
                 f"{sum(decisions) / len(decisions):.0f}" if decisions else "-",
                 f"{results.speed[name]['ms_per_decision']:.3g}" if name in results.speed else "-",
             )
         )
     shown = {"duel": "wins % as challenger", "mixed": "wins % in mixed games"}
-    return ("agent", "strength", *(shown[d] for d in t.designs), "decisions a game", "ms a decision"), rows
+    return ("agent", "strength", *(shown[d] for d in t.designs), "strength by places", "decisions a game", "ms a decision"), rows
 
 
 def head_to_head(results: Results) -> Table | None:
@@ -179,17 +181,17 @@ def command(found: Sequence[Results], out: str = "ladder") -> str:
         if len(players) > 1 and players == list(range(players[0], players[-1] + 1))
         else ",".join(map(str, players))
     )
-    words = ["citadels tournament", *t.agents, "--players", span]
+    words = ["citadels", "tournament", *t.agents, "--players", span]
     edition = next((n for n, r in EDITIONS.items() if r.with_(players=t.players, add_districts=t.rules.add_districts) == t.rules), None)
     words += ["--edition", edition] if edition else ["--rules", "rules.json"]
     if edition and t.rules.add_districts:
         every = t.rules.add_districts == t.rules.with_(add_districts="all").add_districts
-        words += ["--districts", "all" if every else f"'{','.join(t.rules.add_districts)}'"]
+        words += ["--districts", "all" if every else ",".join(t.rules.add_districts)]
     words += ["--design", t.design, "--blocks", str(t.blocks), "--seed", str(t.seed)]
-    words += ["--precision", f"{t.precision:g}"] if t.precision is not None else []
+    words += ["--precision", str(t.precision)] if t.precision is not None else []
     words += [word for name in t.fields for word in ("--field", name)]
     words += [word for name, _ in t.modules for word in ("--agents-from", name)]
-    return " ".join([*words, "--out", out])
+    return shlex.join([*words, "--out", out])
 
 
 def ladder_page(folder: Path, picture: str | None = None) -> str:
@@ -204,6 +206,8 @@ def ladder_page(folder: Path, picture: str | None = None) -> str:
         }
         groups.setdefault(json.dumps(plain, sort_keys=True), []).append(results)
     parts = ["```bash\n" + "\n".join(command(group) for group in groups.values()) + "\n```"]
+    if any("--rules" in command(group) for group in groups.values()):
+        parts.append("`rules.json` holds the rules that are written in `manifest.json`.")
     versions = {json.dumps(r.versions, sort_keys=True): r.versions for r in found}
     parts += ["Played with " + ", ".join(f"{name} {value}" for name, value in v.items()) + "." for v in versions.values()]
     if picture:

@@ -169,11 +169,11 @@ def _lower_end(values: np.ndarray, level: float) -> float:
 
 
 def strengths(ahead: ArrayLike, prior: float = 1.0) -> Any:
-    """Plackett-Luce strengths: logarithms with mean 0; `ahead[i, j]` is how often i finished before j, a tie half for each.
+    """Plackett-Luce strengths: logarithms with mean 0; `ahead[i, j]` is how often i came before j, a tie half for each.
 
-    An agent is before another with probability 1 / (1 + exp(-difference)).  The finishing orders are broken into all their
-    pairs, which estimates the model consistently (Azari Soufiani, Chen, Parkes and Xia 2013) and has a place for ties.
-    `prior` more pairs, tied, between any two keep the strength of those who never lose finite.
+    Of two agents the first is before the other with probability 1 / (1 + exp(-difference)).  Pairs from whole finishing
+    orders, or of each winner with all others, estimate the model consistently (Azari Soufiani, Chen, Parkes and Xia 2013)
+    and have a place for ties.  `prior` more pairs, tied, between any two keep the strength of those who never lose finite.
     """
     import choix
 
@@ -185,15 +185,18 @@ def bootstrap_strengths(ahead: ArrayLike, seed: int = 0, repeats: int = 400, lev
     """`strengths` of sums over clusters (first axis of `ahead`), with intervals from weighing the clusters at random.
 
     The Bayesian bootstrap (Rubin 1981); the prior pairs are weighed like a cluster, so that the interval of one who never
-    loses is wide.
+    loses is wide.  With five agents or more, 0 is the mean of all but the first and the last: an agent that hardly ever
+    wins has a vague strength, and would make all others' vague through the mean.
     """
     ahead = np.asarray(ahead, float)
     n = len(ahead)
     value = strengths(ahead.sum(axis=0))
+    inner = np.argsort(value, kind="stable")[1:-1] if len(value) >= 5 else slice(None)
+    value = value - value[inner].mean()
     if n < 2:
         return value, np.full_like(value, np.nan), np.full_like(value, np.nan)
     weights = np.random.default_rng(seed).exponential(size=(repeats, n + 1))
     totals = np.tensordot(weights[:, :n], ahead, axes=1)
-    drawn = [strengths(total, prior) for total, prior in zip(totals, weights[:, n], strict=True)]
-    low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2], axis=0)
+    drawn = np.array([strengths(total, prior) for total, prior in zip(totals, weights[:, n], strict=True)])
+    low, high = np.quantile(drawn - drawn[:, inner].mean(axis=1, keepdims=True), [0.5 - level / 2, 0.5 + level / 2], axis=0)
     return value, low, high

@@ -130,7 +130,7 @@ def sources() -> str:
     digest = sha256()
     for package in (citadels_env, citadels_agents):
         folder = Path(str(package.__file__)).parent
-        for path in sorted(folder.rglob("*.py")):
+        for path in sorted(path for path in folder.rglob("*") if path.suffix in (".py", ".json")):
             digest.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 

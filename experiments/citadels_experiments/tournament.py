@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from citadels_agents import AgentError, make, play_lineups
+from citadels_agents import RESULT, AgentError, make, play_lineups
 from citadels_env import Rules
 
 from . import folders, stats
@@ -33,6 +33,7 @@ DESIGNS = ("duel", "mixed")
 FIRST_CHECK = 10  # replicates before the precision is looked at for the first time
 CHUNK_SECONDS = 5.0  # how long games are played before they are written, roughly
 MOST_GAMES = 16384  # in a chunk
+TIMED_SECONDS = 1.0  # how long the speed of an agent is measured, roughly
 
 
 class Block(NamedTuple):
@@ -194,41 +195,34 @@ def _play(t: Tournament, first: int, last: int, threads: int) -> tuple[pd.DataFr
                     lineups.append(rotated(names, game))
                     seeds.append(block.seed)
                     designs.append(block.design)
+    results, failed = np.zeros(len(lineups), RESULT), np.zeros(len(lineups), np.int64)
     failures = []
-    compiled = {name: getattr(make(name), "in_kernel", False) for name in t.names}
-    together = [k for k, lineup in enumerate(lineups) if all(compiled[name] for name in lineup)]
-    parts: dict[int, Any] = {}
+    compiled = {name: agent for name in t.names if getattr(agent := make(name), "in_kernel", False)}
+    together = [k for k, lineup in enumerate(lineups) if compiled.keys() >= set(lineup)]
     if together:
-        played = play_lineups(t.rules, [lineups[k] for k in together], np.array([seeds[k] for k in together], np.uint64), threads=threads)
-        parts = dict(zip(together, played, strict=True))
-    for k, lineup in enumerate(lineups):
-        if k not in parts:
-            try:
-                parts[k] = play_lineups(t.rules, [lineup], np.array([seeds[k]], np.uint64))[0]
-            except AgentError as error:
-                replicate, number, game = places[k]
-                about = {"replicate": replicate, "block": number, "game": game, "seed": seeds[k]}
-                about |= {"seat": int(error.seat), "agent": lineup[error.seat], "reason": str(error.reason)}
-                failures.append({**about, "file": f"failures/{replicate}-{number}-{game}.txt", "replay": error.replay})
-    seats = range(t.players)
-    rows = []
-    for k, (place, lineup) in enumerate(zip(places, lineups, strict=True)):
-        row: dict[str, Any] = {"design": designs[k], **dict(zip(("replicate", "block", "game"), place, strict=True)), "seed": seeds[k]}
-        row |= {f"agent_{seat}": lineup[seat] for seat in seats} | {"failed": int(k not in parts)}
-        result = parts.get(k)
-        if result is not None:
-            winners = int(np.count_nonzero(result["wins"]))
-            row |= {name: int(result[name]) for name in ("rounds", "decisions", "truncated", "bell_tower", "first_crown")}
-            for seat in seats:
-                row[f"score_{seat}"] = int(result["scores"][seat])
-                row[f"win_{seat}"] = 1 / winners if result["wins"][seat] else 0.0
-                row[f"decisions_{seat}"] = int(result["seat_decisions"][seat])
-        rows.append(row)
+        numbers = np.array(seeds, np.uint64)[together]
+        seated = [[compiled[name] for name in lineups[k]] for k in together]
+        results[together] = play_lineups(t.rules, seated, numbers, threads=threads)
+    for k in sorted(set(range(len(lineups))) - set(together)):
+        try:
+            results[k] = play_lineups(t.rules, [lineups[k]], np.array([seeds[k]], np.uint64))[0]
+        except AgentError as error:
+            failed[k] = 1
+            replicate, number, game = places[k]
+            about: dict[str, Any] = {"replicate": replicate, "block": number, "game": game, "seed": seeds[k]}
+            about |= {"seat": int(error.seat), "agent": lineups[k][error.seat], "reason": str(error.reason)}
+            failures.append({**about, "file": f"failures/{replicate}-{number}-{game}.txt", "replay": error.replay})
+    wins = results["wins"] > 0
+    table: dict[str, Any] = {"design": designs, **dict(zip(("replicate", "block", "game"), zip(*places, strict=True), strict=True))}
+    table |= {"seed": seeds, "failed": failed}
+    table |= {name: results[name] for name in ("rounds", "decisions", "truncated", "bell_tower", "first_crown")}
+    for seat in range(t.players):
+        table[f"agent_{seat}"] = [lineup[seat] for lineup in lineups]
+        table[f"score_{seat}"] = results["scores"][:, seat]
+        table[f"win_{seat}"] = wins[:, seat] / np.maximum(wins.sum(axis=1), 1)
+        table[f"decisions_{seat}"] = results["seat_decisions"][:, seat]
     types = columns(t.players)
-    table = pd.DataFrame(rows, columns=list(types))
-    numbers = [name for name, kind in types.items() if kind != "str"]
-    table[numbers] = table[numbers].fillna(0)
-    return table.astype(types), failures
+    return pd.DataFrame({n: table[n] if kind == "str" else np.asarray(table[n], kind) for n, kind in types.items()}), failures
 
 
 Progress = Callable[[int, int], None]  # games played, games at most
@@ -258,6 +252,8 @@ def run(
     done = sum(map(len, tables)) // t.players
     per, size = t.blocks_per_replicate, max(1, threads // t.players)
     while True:
+        if progress:
+            progress(done * t.players, t.blocks * per * t.players)
         replicates, within = divmod(done, per)
         if within == 0 and (replicates >= t.blocks or (replicates == next_check(replicates - 1) and units.precise(replicates))):
             break
@@ -276,8 +272,6 @@ def run(
         units.add(table)
         tables.append(table)
         done = last
-        if progress:
-            progress(done * t.players, t.blocks * per * t.players)
         size = min(int(size * min(4.0, CHUNK_SECONDS / max(seconds, 1e-3))) or 1, MOST_GAMES // t.players)
     return pd.concat(tables, ignore_index=True)
 
@@ -373,7 +367,8 @@ class Units:
 
     The first axis of `wins`, `games`, `seats` and `decisions` is the design (DESIGNS), then come agent and replicate; in
     duels only challengers count.  `seats` counts seats of all games, several in a game for copies.  `duel_wins` and
-    `duel_games` are by challenger, field, replicate; `ahead` by replicate, agent, other agent.
+    `duel_games` are by challenger, field, replicate.  Of every two seats of a game with different agents, `before` counts which finished
+    before the other and `won` which won, ties as parts; by replicate, agent, other agent.
     """
 
     def __init__(self, t: Tournament) -> None:
@@ -382,7 +377,7 @@ class Units:
         self.wins, self.games, self.seats, self.decisions = np.zeros((4, len(DESIGNS), n, t.blocks))
         self.failed = np.zeros((len(DESIGNS), n), np.int64)  # blocks left out
         self.duel_wins, self.duel_games = np.zeros((2, n, n, t.blocks))
-        self.ahead = np.zeros((t.blocks, n, n))
+        self.before, self.won = np.zeros((2, t.blocks, n, n))
         self.played = self.failed_games = self.failed_blocks = 0
 
     @classmethod
@@ -437,14 +432,16 @@ class Units:
         np.add.at(self.duel_wins, (lineup[duels, 0], lineup[duels, 1], replicate[duels]), wins[duels, 0])
         np.add.at(self.duel_games, (lineup[duels, 0], lineup[duels, 1], replicate[duels]), t.players)
 
-        order = 2 * by_seat("score") + (by_seat("win") > 0)  # winners before losers of equal scores
+        share = by_seat("win")
+        standing = 2 * by_seat("score") + (share > 0)  # winners before losers of equal scores
         for seat in seats:
             for other in seats:
                 here, there = agent[whole, :, seat], agent[whole, :, other]
                 differ = here != there
-                mine, theirs = order[whole, :, seat][differ], order[whole, :, other][differ]
-                when = np.broadcast_to(replicate[whole, None], here.shape)[differ]
-                np.add.at(self.ahead, (when, here[differ], there[differ]), (mine > theirs) + 0.5 * (mine == theirs))
+                pair = np.broadcast_to(replicate[whole, None], here.shape)[differ], here[differ], there[differ]
+                mine, theirs = standing[whole, :, seat][differ], standing[whole, :, other][differ]
+                np.add.at(self.before, pair, (mine > theirs) + 0.5 * (mine == theirs))
+                np.add.at(self.won, pair, share[whole, :, seat][differ])
 
     def precise(self, replicates: int) -> bool:
         """Is every win share known as precisely as wanted after so many replicates?"""
@@ -527,17 +524,23 @@ def difference_table(units: Units) -> pd.DataFrame:
 
 
 def strength_table(units: Units) -> pd.DataFrame:
-    """One row per agent, strongest first: its Plackett-Luce strength from the finishing orders of all games."""
-    met = np.flatnonzero(units.ahead.sum(axis=(0, 2)) + units.ahead.sum(axis=(0, 1)))
-    played = units.ahead.any(axis=(1, 2))
-    estimate = stats.bootstrap_strengths(units.ahead[np.ix_(played, met, met)]) if len(met) else ((), (), ())
+    """One row per agent, best first: its Plackett-Luce strengths, `winning` from who won, `finishing` from all places.
+
+    An agent that risks its place for the chance to win has a larger winning than finishing strength.
+    """
+    met = np.flatnonzero(units.before.sum(axis=(0, 2)) + units.before.sum(axis=(0, 1)))
+    played = units.before.any(axis=(1, 2))
+    strengths = {}
+    for name, pairs in (("winning", units.won), ("finishing", units.before)):
+        strengths[name] = stats.bootstrap_strengths(pairs[np.ix_(played, met, met)]) if len(met) else ()
     rows = []
     for k, agent in enumerate(met):
         row: dict[str, Any] = {"agent": units.t.names[agent]}
-        _put(row, "strength", tuple(end[k] for end in estimate))
+        for name, estimate in strengths.items():
+            _put(row, name, tuple(end[k] for end in estimate))
         rows.append(row)
-    columns = ["agent", "strength", "strength_low", "strength_high"]
-    return pd.DataFrame(rows, columns=columns).sort_values("strength", ascending=False, kind="stable", ignore_index=True)
+    names = ["agent", *(name + end for name in strengths for end in ("", "_low", "_high"))]
+    return pd.DataFrame(rows, columns=names).sort_values("winning", ascending=False, kind="stable", ignore_index=True)
 
 
 TABLES: dict[str, Callable[[Units], pd.DataFrame]] = {
@@ -583,10 +586,10 @@ def read_table(folder: Path, name: str) -> pd.DataFrame:
 # --- speed ---------------------------------------------------------------------
 
 
-def measure(t: Tournament, seconds: float = 1.0, warm: bool = False) -> dict[str, dict[str, float]]:
+def measure(t: Tournament, warm: bool = False) -> dict[str, dict[str, float]]:
     """How long each agent takes for a decision when it plays against itself on one thread: a measurement of this machine.
 
-    An agent plays at least one game and about `seconds` in all; unless all is `warm`, another one before the clock starts.
+    An agent plays at least one game; unless everything is compiled (`warm`), another one before the clock starts.
     """
     found: dict[str, dict[str, float]] = {}
     for name in t.names:
@@ -596,9 +599,9 @@ def measure(t: Tournament, seconds: float = 1.0, warm: bool = False) -> dict[str
                 _timed(t, name, 1)
             while True:
                 taken, decisions = _timed(t, name, games)
-                if taken >= seconds / 2:
+                if taken >= TIMED_SECONDS / 2:
                     break
-                games = int(games * min(16.0, 1 + seconds / max(taken, 1e-6)))
+                games = int(games * min(16.0, 1 + TIMED_SECONDS / max(taken, 1e-6)))
         except AgentError:
             continue
         per_decision = 1000 * taken / decisions

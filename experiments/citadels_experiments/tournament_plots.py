@@ -1,17 +1,26 @@
 """The figures of tournaments."""
 
+import re
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import TwoSlopeNorm
 from matplotlib.figure import Figure
 
 from .ladder import Results
-from .plots import BLUE, ORANGE
+from .plots import BLUE, GREY, ORANGE
 
-COLOURS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#8C6D31")
+BLACK = "#000000"
+COLOURS = (BLUE, ORANGE, "#009E73", "#CC79A7", "#E69F00", "#56B4E9", BLACK, "#8C6D31")
 MARKERS = "osD^vPX*"
+PLACES: dict[Literal["outside lower left", "outside lower right"], str] = {
+    "outside lower left": "shares",
+    "outside lower right": "strengths",
+}  # of legends
+ITERATIONS = re.compile(r"iterations=(\d+)")
 
 
 def label(name: str, width: int = 18) -> str:
@@ -37,7 +46,9 @@ def standings(results: Results) -> Figure:
     if "duels" in axes:
         _duels(axes["duels"], results, names)
     _strengths(axes["strengths"], results, names)
-    figure.legend(*axes["shares"].get_legend_handles_labels(), loc="outside lower left", ncols=4, frameon=False, fontsize=9)
+    for place, panel in PLACES.items():
+        handles, texts = axes[panel].get_legend_handles_labels()
+        figure.legend(handles, texts, loc=place, ncols=4, frameon=False, fontsize=9)
     return figure
 
 
@@ -97,11 +108,49 @@ def _duels(axes: Axes, results: Results, names: Sequence[str]) -> None:
 def _strengths(axes: Axes, results: Results, names: Sequence[str]) -> None:
     rows = results.tables["strengths"]
     y = np.array([names.index(name) for name in rows["agent"]])
-    _intervals(axes, rows["strength"], rows["strength_low"], rows["strength_high"], y, None, BLUE, "o")
+    for name, shift, text, colour, marker in (("winning", -0.12, "by wins", BLACK, "D"), ("finishing", 0.12, "by places", GREY, "v")):
+        _intervals(axes, rows[name], rows[f"{name}_low"], rows[f"{name}_high"], y + shift, text, colour, marker)
     axes.axvline(0, color="black", lw=1)
     _agents(axes, names, False)
     axes.tick_params(axis="y", length=0)
-    axes.set(title="Strength, with 95 % interval", xlabel="Plackett-Luce: log odds of finishing\nbefore the average agent")
+    axes.set(title="Strength, with 95 % interval", xlabel="Plackett-Luce: log odds of coming\nbefore an agent of strength 0")
+
+
+def budgets(results: Results) -> Figure | None:
+    """Wins as challenger by iterations of search, for agents that differ in them only; None if there are no two such."""
+    points: dict[tuple[str, str], list[tuple[int, pd.Series]]] = {}
+    for _, row in results.tables["duels"].iterrows():
+        found = ITERATIONS.search(row["challenger"])
+        if found and not ITERATIONS.search(row["field"]):
+            family = ITERATIONS.sub("", row["challenger"]).replace(":,", ":").rstrip(":,")
+            points.setdefault((family, row["field"]), []).append((int(found[1]), row))
+    lines = {key: sorted(line, key=lambda point: point[0]) for key, line in points.items() if len(line) > 1}
+    if not lines:
+        return None
+    figure = Figure(figsize=(8, 5), layout="constrained")
+    axes = figure.subplots()
+    for k, ((family, field), line) in enumerate(lines.items()):
+        value, low, high = (100 * np.array([row["share" + end] for _, row in line]) for end in ("", "_low", "_high"))
+        error = np.nan_to_num(np.clip([value - low, high - value], 0, None))
+        x = np.array([iterations for iterations, _ in line]) * 1.02 ** (k - (len(lines) - 1) / 2)
+        colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
+        text = f"{family} against a field of {field}"
+        axes.errorbar(x, value, yerr=error, marker=marker, color=colour, ms=6, lw=1.6, label=text)
+    fair = 100 / results.tournament.players
+    axes.axhline(fair, color="black", lw=1, ls="--", label=f"fair share {fair:.1f} %")
+    axes.set_xscale("log")
+    ticks = sorted({iterations for line in lines.values() for iterations, _ in line})
+    axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+    axes.minorticks_off()
+    axes.set_ylim(bottom=0)
+    axes.grid(axis="y", alpha=0.3)
+    axes.set(
+        xlabel="iterations a decision",
+        ylabel="games won, %, with 95 % interval",
+        title=f"Strength of search, {results.tournament.players} players",
+    )
+    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
+    return figure
 
 
 def by_players(found: Sequence[Results]) -> Figure:
@@ -121,7 +170,7 @@ def by_players(found: Sequence[Results]) -> Figure:
         if not points:
             continue
         x = np.array([players for players, _ in points]) + 0.05 * (k - (len(names) - 1) / 2)
-        value, low, high = (np.array([row["strength" + end] for _, row in points]) for end in ("", "_low", "_high"))
+        value, low, high = (np.array([row["winning" + end] for _, row in points]) for end in ("", "_low", "_high"))
         error = np.nan_to_num(np.clip([value - low, high - value], 0, None))
         colour, marker = COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)]
         style = "-" if k < len(COLOURS) else "--"
@@ -131,7 +180,7 @@ def by_players(found: Sequence[Results]) -> Figure:
     axes.grid(axis="y", alpha=0.3)
     axes.set(
         xlabel="players",
-        ylabel="Plackett-Luce strength\n(log odds of finishing before the average agent)",
+        ylabel="Plackett-Luce strength\n(log odds of winning against an agent of strength 0)",
         title="Strength by number of players",
     )
     axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), frameon=False, fontsize=9)

@@ -443,6 +443,20 @@ def test_two_players_an_emperor_with_the_crown_gives_it_to_the_other() -> None:
     assert (g.actor, g.question, g.crown) == (0, "PLAY", 1)  # one possible answer, so nothing is asked
 
 
+@pytest.mark.rule("X-17", "R68")
+def test_three_players_always_have_a_receiver_for_the_crown() -> None:
+    rules = using(GERMAN, "Emperor", players=3, emperor_may_return_crown=False)
+    g = at(rules, players=[seat("Emperor", "Magician"), seat("Thief", "Bishop"), seat("Assassin", "Warlord")], crown=1, called=3)
+    assert (g.actor, g.question, g.crown) == (0, "PLAY", 2)  # one possible receiver, so nothing is asked
+
+
+@pytest.mark.rule("X-18", "O-bewitched_emperor_crown")
+def test_the_option_for_a_bewitched_emperor_changes_nothing_for_a_free_one() -> None:
+    for by in ("witch", "emperor_player"):
+        g = table(seat("Emperor"), seat("Bishop"), rules=using(GERMAN, "Witch", "Emperor", bewitched_emperor_crown=by), crown=3)
+        assert (g.actor, g.question) == (0, "CROWN")
+
+
 @pytest.mark.rule("X-18", "R37", "R38", "R-WITCH-5", "O-bewitched_emperor_crown")
 def test_the_witch_passes_the_bewitched_emperors_crown_and_gets_the_tribute() -> None:
     rules = using(FRENCH, "Witch", "Emperor")
@@ -946,6 +960,15 @@ def test_the_diplomat_must_have_the_gold_he_pays() -> None:
     assert g.gold[:2] == (0, 2)
     g = play(diplomat(["Docks"], ["Market", "Tavern"], gold=2), "offer Docks", "exchange for Tavern of player 1")
     assert g.gold[:2] == (2, 0)  # no money for the dearer one
+
+
+@pytest.mark.rule("R99", "R-ART-3", "R-DIP-2")
+@pytest.mark.parametrize("name", ["Haunted City", "Keep", "Smithy"])
+def test_a_beautified_district_takes_its_gold_along(name: str) -> None:
+    g = diplomat([f"{name}*"], ["Tavern", "Temple"], rules=using(GERMAN, "Artist"))
+    assert texts(g, "offer") == [f"offer {name}*"]
+    play(g, f"offer {name}*", "exchange for Tavern of player 1")
+    assert (g.city(0), g.city(1)) == (["Tavern"], ["Temple", f"{name}*"])
 
 
 FULL = ["Temple", "Church", "Monastery", "Tavern", "Market", "Trading Post", "Docks", "Watchtower"]

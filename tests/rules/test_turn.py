@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from citadels_env import AMERICAN, FRENCH, GERMAN, Game
+from citadels_env import AMERICAN, FRENCH, GERMAN, Game, Rules
 from rules_helpers import RANK, at, end_turn, finish, leftovers, play, reach, seat, table, texts, using
 
 # --- calling, revealing, the crown -----------------------------------------------
@@ -69,6 +69,63 @@ def test_the_murdered_king_inherits_the_crown_when_the_round_ends() -> None:
     assert (g.crown, g.revealed(2), g.gold[2]) == (1, [], 0)
     finish(g)
     assert (g.crown, g.actor, g.gold[2]) == (2, 2, 0)
+
+
+def next_round(rules: Rules, first: list[dict[str, Any]], answers: tuple[str, ...], wanted: dict[int, str], without: str = "") -> Game:
+    """After a round begun with `answers`, a round in which the seats hold the roles wanted, and nobody `without`."""
+    for number in range(300):
+        g = finish(play(at(rules, players=first, seed=number), *answers))
+        while g.question == "DRAFT":
+            roles = [text.removeprefix("draft ") for text in g.legal()]
+            mine = wanted.get(g.actor or 0)
+            free = [role for role in roles if role not in (*wanted.values(), without)]
+            choice = mine if mine in roles else free[0] if free and mine is None else None
+            if choice is None:
+                break
+            g.play(f"draft {choice}")
+        else:
+            return g
+    raise AssertionError("no draft leads there")
+
+
+@pytest.mark.rule("B-REVEAL", "R-ASSASSIN")
+def test_a_murder_is_forgotten_in_the_next_round() -> None:
+    first = [seat("Assassin"), seat("Thief"), seat("Bishop"), seat("Warlord")]
+    g = next_round(GERMAN, first, ("name Thief",), {1: "Thief"}, without="Assassin")
+    assert (g.round_number, g.turn_role, g.actor) == (2, "Thief", 1)
+
+
+@pytest.mark.rule("B-REVEAL", "R-THIEF")
+def test_a_robbery_is_forgotten_in_the_next_round() -> None:
+    first = [seat("Thief"), seat("King", gold=5), seat("Bishop", gold=4), seat("Warlord")]
+    g = reach(next_round(GERMAN, first, ("name Bishop",), {2: "Bishop"}, without="Thief"), "Bishop")
+    assert (g.round_number, g.gold[2], g.gold[0]) == (2, 2, 2 + 4 + (2 if RANK[g.roles(0)[0]] < RANK["Bishop"] else 0))
+
+
+@pytest.mark.rule("B-REVEAL", "R-WITCH-2")
+def test_a_bewitching_is_forgotten_in_the_next_round() -> None:
+    first = [seat("Witch"), seat("King"), seat("Bishop"), seat("Warlord")]
+    g = next_round(using(GERMAN, "Witch"), first, ("take gold", "name Bishop"), {1: "Bishop"}, without="Witch")
+    assert (reach(g, "Bishop").round_number, g.question, g.actor) == (2, "PLAY", 1)
+
+
+@pytest.mark.rule("R-TAX-1", "I4")
+def test_the_tax_collector_of_the_last_round_is_paid_no_more() -> None:
+    first = [seat("Tax Collector"), seat("King"), seat("Bishop", gold=4, hand=["Tavern"]), seat("Warlord")]
+    g = reach(next_round(using(GERMAN, "Tax Collector"), first, (), {2: "Bishop"}, without="Tax Collector"), "Bishop")
+    before = g.gold
+    play(g, "take gold", "build Tavern", "end turn")
+    assert (g.gold[2], g.gold[0]) == (before[2] + 1, before[0])
+
+
+@pytest.mark.rule("R-TAX-2")
+def test_what_the_assassin_built_in_the_last_round_is_taxed_no_more() -> None:
+    rules = using(GERMAN, "Tax Collector")
+    first = [seat("Assassin", gold=9, hand=["Tavern"]), seat("Tax Collector"), seat("Bishop"), seat("Warlord")]
+    g = next_round(rules, first, ("take gold", "build Tavern", "end turn"), {0: "Assassin", 1: "Tax Collector"})
+    before = g.gold
+    reach(g, "Tax Collector")
+    assert (g.round_number, g.gold[:2]) == (2, (before[0] + 2, before[1]))
 
 
 # --- action and income ------------------------------------------------------------
@@ -756,6 +813,18 @@ def test_the_graveyard_is_answered_by_yes_or_no() -> None:
     assert (saved.hand(2), saved.gold[2], saved.discard_size, saved.actor, saved.question) == (["Manor"], 0, 0, 0, "PLAY")
     lost = play(g, "no")
     assert (lost.hand(2), lost.gold[2], lost.discard_size, lost.actor) == ([], 1, 1, 0)
+
+
+@pytest.mark.rule("P-8", "D-GRAVEYARD")
+@pytest.mark.parametrize("owner", [0, 1, 2])
+def test_the_graveyards_owner_is_asked_wherever_he_sits(owner: int) -> None:
+    seats = [
+        seat(role, gold=1, city=["Graveyard"] if number == owner else ["Tavern"])
+        for number, role in enumerate(("Thief", "Magician", "King"))
+    ]
+    g = at(players=[*seats, seat("Warlord")], called=7)
+    play(g, texts(g, "destroy Tavern")[0])
+    assert (g.actor, g.question) == (owner, "GRAVEYARD")
 
 
 @pytest.mark.rule("P-8", "D-PARK", "R130")
