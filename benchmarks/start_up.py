@@ -11,9 +11,10 @@ import tempfile
 import time
 
 JOBS = {
-    "study (play_games, heuristic)": "from citadels_agents import play_games; from citadels_env import GERMAN; play_games(GERMAN, num_games=4)",
-    "Game, first answer": "from citadels_env import GERMAN, Game; Game(GERMAN).step(Game(GERMAN).legal_indices()[0])",
-    "Batch, first step": "from citadels_env import GERMAN, Batch; b = Batch(GERMAN, 64); b.observations(); b.step(b.masks().argmax(1))",
+    "study (play_games, heuristic)": "from citadels_agents import play_games; from citadels_env import GERMAN; "
+    "play_games(GERMAN, num_games=4)",
+    "Game, first answer": "from citadels_env import GERMAN, Game; g = Game(GERMAN); g.step(g.legal_indices()[0])",
+    "Batch, first step": "from citadels_env import GERMAN, Batch; b = Batch(GERMAN, 64); b.step(b.masks().argmax(1))",
     "search (ismcts)": "from citadels_agents import play_games; from citadels_env import GERMAN; "
     "play_games(GERMAN, ['ismcts:iterations=2', 'random', 'random', 'random'], 1)",
 }

@@ -46,9 +46,10 @@ class Game:
     def _bind(self) -> None:
         """Views of single fields: NumPy takes half a microsecond to find a field of a record."""
         self._answer, self._depth, self._actors = self._steps["answer"], self._states["depth"], self._states["actor"]
+        self._shown = self._mask[0].view(np.bool_), self._seen[0]
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key not in ("_answer", "_depth", "_actors")}
+        return {key: value for key, value in self.__dict__.items() if key not in ("_answer", "_depth", "_actors", "_shown")}
 
     def __setstate__(self, contents: dict[str, Any]) -> None:
         self.__dict__.update(contents)
@@ -153,7 +154,7 @@ class Game:
         self._answered.append((self._actors[0, self._depth[0] - 1], action, self._single(action) if action >= actions.OFFER else -1))
         self._answer[0] = action
         _advance(self._states, self._steps, self._mask, self._seen, self._templates, 0, False, MAX_PLAYERS, N_DISTRICTS, 0, 1)
-        return self._mask[0].view(np.bool_), self._seen[0]
+        return self._shown
 
     @property
     def log(self) -> list[str]:

@@ -219,7 +219,7 @@ def test_an_agent_can_be_registered_once() -> None:
     register("test-first", _First)
     assert "test-first" in names()
     assert make("test-first").name == "test-first"
-    with pytest.raises(ValueError, match="test-first:speed=3: .*speed"):
+    with pytest.raises(ValueError, match=r"test-first:speed=3: .*speed"):
         make("test-first:speed=3")
     with pytest.raises(ValueError, match="an agent 'test-first' already"):
         register("test-first", _First)

@@ -12,11 +12,12 @@ import pandas as pd
 from citadels_env import EDITIONS
 
 from . import folders, tournament
-from .report import number
+from .report import number as shown_number
 from .text import text_table
 from .tournament import Tournament
 
 START, END = "<!-- results: written by `citadels ladder`, do not edit -->", "<!-- end of results -->"
+MOST_FAILURES = 10  # shown; all are in failures.jsonl
 Table = tuple[Sequence[str], Sequence[Sequence[str]]]  # headers and rows
 
 
@@ -65,6 +66,11 @@ def load_all(folder: Path) -> list[Results]:
 # --- tables --------------------------------------------------------------------
 
 
+def number(row: Any, name: str, scale: float = 1.0, digits: int = 1, sign: bool = False) -> str:
+    """A value with its interval; a dash where nothing was counted."""
+    return "-" if pd.isna(row[name]) else shown_number(row, name, scale, digits, sign)
+
+
 def standings(results: Results) -> Table:
     """One row per agent, strongest first."""
     t, tables = results.tournament, results.tables
@@ -107,6 +113,8 @@ def gains(results: Results) -> Table | None:
     """Two challengers compared against the fields that both met, the better one first."""
     rows = []
     for _, row in results.tables["differences"].iterrows():
+        if pd.isna(row["difference"]):
+            continue
         better, worse, sign = (row["first"], row["second"], 1) if row["difference"] >= 0 else (row["second"], row["first"], -1)
         low, high = sorted((sign * row["difference_low"], sign * row["difference_high"]))
         shown = {"difference": abs(row["difference"]), "difference_low": low, "difference_high": high}
@@ -117,16 +125,15 @@ def gains(results: Results) -> Table | None:
 
 
 def failed(results: Results) -> Table | None:
-    rows = [
-        (
-            f["agent"],
-            str(f["seat"]),
-            f"{f['replicate']}-{f['block']}-{f['game']}",
-            f["reason"].splitlines()[0] if f["reason"] else "",
-            f["file"],
-        )
-        for f in results.failures
-    ]
+    """The first games that failed."""
+    rows = []
+    for f in results.failures[:MOST_FAILURES]:
+        reason = f["reason"].splitlines()[0] if f["reason"] else ""
+        short = reason if len(reason) <= 80 else reason[:77] + "..."
+        rows.append((f["agent"], str(f["seat"]), f"{f['replicate']}-{f['block']}-{f['game']}", short, f["file"]))
+    more = len(results.failures) - len(rows)
+    if more > 0:
+        rows.append((f"{more:,} more", "", "", "", "failures.jsonl"))
     return (("agent", "seat", "game", "reason", "played up to there"), rows) if rows else None
 
 
