@@ -6,10 +6,14 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from citadels_agents import registry, weights
 from citadels_experiments import cli
 
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+AGENTS = (ROOT / "docs" / "agents.md").read_text(encoding="utf-8")
 EXAMPLES = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+LONGER = re.findall(r"```python\n(.*?)```", AGENTS, re.DOTALL)
 COMMANDS = re.findall(r"^citadels [^\n#&|]*", README, re.MULTILINE) + re.findall(r"&& (citadels [^\n#&|]*)", README)
 
 
@@ -24,6 +28,18 @@ def test_example_runs(number, tmp_path, monkeypatch):
     code = EXAMPLES[number]
     assert len(code.splitlines()) <= 12
     exec(compile(code, f"README example {number}", "exec"), {"__name__": "__main__"})
+
+
+@pytest.mark.parametrize("number", range(len(LONGER)))
+def test_example_of_the_page_on_agents_runs(number, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    exec(compile(LONGER[number], f"docs/agents.md example {number}", "exec"), {"__name__": "__main__"})
+
+
+def test_the_page_on_agents_shows_the_weights_and_defaults_of_the_code():
+    assert weights.table() in AGENTS
+    for option in ("opponents", "exploration"):
+        assert str(registry.DEFAULTS[option]) in AGENTS
 
 
 @pytest.mark.parametrize("command", COMMANDS)

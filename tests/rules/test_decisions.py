@@ -310,6 +310,13 @@ def test_a_silent_king_gets_the_crown_when_the_round_ends() -> None:
     assert (g.crown, g.actor, g.question) == (0, 0, "DRAFT")
 
 
+@pytest.mark.rule("X-14", "O-ballroom", "D-BALL")
+def test_a_king_who_forgets_his_thanks_is_an_heir_too() -> None:
+    g = ballroom(ballroom="forget", ballroom_forget_probability=1.0)
+    assert (g.turn_role, g.crown) == ("Bishop", 1)
+    assert finish(g).crown == 0
+
+
 @pytest.mark.rule("X-14", "D-BALL")
 def test_a_silent_emperor_leaves_the_crown() -> None:
     g = ballroom(using(GERMAN, "Emperor"), caller=seat("Emperor"))
@@ -453,8 +460,20 @@ def test_three_players_always_have_a_receiver_for_the_crown() -> None:
 @pytest.mark.rule("X-18", "O-bewitched_emperor_crown")
 def test_the_option_for_a_bewitched_emperor_changes_nothing_for_a_free_one() -> None:
     for by in ("witch", "emperor_player"):
-        g = table(seat("Emperor"), seat("Bishop"), rules=using(GERMAN, "Witch", "Emperor", bewitched_emperor_crown=by), crown=3)
+        rules = using(GERMAN, "Witch", "Emperor", bewitched_emperor_crown=by)
+        g = table(seat("Emperor"), seat("Bishop"), rules=rules, crown=3)
         assert (g.actor, g.question) == (0, "CROWN")
+        assert play(g, "crown player 1").question == "PLAY"
+        h = table(seat("Witch"), seat("Bishop"), rules=rules, crown=3)
+        play(h, "take gold", "name Bishop")
+        assert (h.actor, h.question) == (1, "ACTION")  # only an Emperor passes the crown
+
+
+@pytest.mark.rule("X-17", "R68", "R-EMP-4")
+def test_two_players_with_return_may_owe_tribute_for_the_crown_they_had() -> None:
+    rules = using(GERMAN, "Emperor", players=2, emperor_tribute="payer_chooses")
+    g = at(rules, players=[seat("Emperor", "Magician"), seat("Thief", "Bishop", gold=5, hand=["Docks"])], crown=1, called=3)
+    assert (g.actor, g.question, g.crown, set(g.legal())) == (1, "TRIBUTE", 1, {"give gold", "give Docks"})
 
 
 @pytest.mark.rule("X-18", "R37", "R38", "R-WITCH-5", "O-bewitched_emperor_crown")
@@ -719,6 +738,17 @@ def test_museum_cards_move_with_the_museum_and_are_discarded_with_it() -> None:
     assert (h.museum(1), h.city(1), h.discard_size) == (0, [], 3)
 
 
+@pytest.mark.rule("X-30", "R100", "D-MUSEUM", "D-GRAVEYARD")
+def test_a_museum_saved_from_destruction_begins_anew() -> None:
+    rules = using(GERMAN, "Artist", add_districts=("Museum",))
+    players = [seat("Warlord", gold=3), seat("King", city=["Museum"], museum=2), seat("Artist", gold=9, city=["Graveyard"]), seat("Thief")]
+    g = at(rules, players=players, called=7)
+    play(g, "destroy Museum of player 1", "yes")
+    assert g.discard_size == 2
+    play(reach(g, "Artist"), "take gold", "build Museum")
+    assert (g.museum(2), g.scores()[2]) == (0, 5 + 4)
+
+
 @pytest.mark.rule("X-30", "I38", "D-MUSEUM")
 def test_only_the_number_of_museum_cards_is_known() -> None:
     rules = GERMAN.with_(add_districts=("Museum",))
@@ -871,6 +901,21 @@ def test_the_throne_room_pays_only_when_the_crown_really_moves(crown: int, gold:
     assert (g.crown, g.gold[1]) == (0, gold)
 
 
+@pytest.mark.rule("I14", "B-HEIR", "D-THRONE")
+@pytest.mark.parametrize(("crown", "gold"), [(0, 0), (1, 1)])
+def test_an_heir_who_has_the_crown_already_moves_nothing(crown: int, gold: int) -> None:
+    rules = GERMAN.with_(add_districts=("Throne Room",))
+    g = at(
+        rules,
+        players=[seat("King"), seat("Thief"), seat("Magician", city=["Throne Room"]), seat("Warlord")],
+        crown=crown,
+        called=3,
+        murdered="King",
+    )
+    finish(g)
+    assert (g.crown, g.gold[2]) == (0, gold)
+
+
 @pytest.mark.rule("I16", "D-THRONE", "R132")
 def test_the_throne_room_pays_when_its_owner_receives_the_crown() -> None:
     rules = GERMAN.with_(add_districts=("Throne Room",))
@@ -931,6 +976,18 @@ def test_the_lighthouse_does_not_search_the_discards() -> None:
     g = table(seat("King", gold=3, hand=["Lighthouse"]), seat("Bishop", hand=rest), rules=rules, discard=["Keep"])
     play(g, "take gold", "build Lighthouse")
     assert set(g.legal()) == {"take Temple", "take Docks", "done"}
+
+
+@pytest.mark.rule("I27", "D-LIGHT", "R118")
+@pytest.mark.parametrize("taken", ["Temple", "Docks", "Keep"])
+def test_the_lighthouse_takes_the_very_card_out_of_the_deck(taken: str) -> None:
+    rules = GERMAN.with_(add_districts=("Lighthouse",))
+    rest = leftovers(rules, "Lighthouse", "Temple", "Docks", "Keep")
+    players = [seat("King", gold=3, hand=["Lighthouse"]), seat("Bishop", hand=rest), seat("Architect"), seat("Warlord")]
+    g = at(rules, players=players, called=3)
+    play(g, "take gold", "build Lighthouse", f"take {taken}")
+    play(reach(g, "Architect"), "use power")
+    assert (g.hand(0), g.hand(2), g.deck_size) == ([taken], sorted({"Temple", "Docks", "Keep"} - {taken}), 0)
 
 
 @pytest.mark.rule("I28", "D-LAB")

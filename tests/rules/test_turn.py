@@ -41,6 +41,7 @@ def test_a_role_is_open_once_it_has_answered() -> None:
 @pytest.mark.rule("B-REVEAL")
 def test_roles_are_secret_again_in_the_next_round() -> None:
     g = finish(at(players=[seat("Warlord"), seat("Magician"), seat("Bishop"), seat("Thief")]))
+    assert (g.question, g.turn_role) == ("DRAFT", None)
     assert [g.revealed(player) for player in range(4)] == [[], [], [], []]
 
 
@@ -342,6 +343,14 @@ def test_naming_is_free_or_compulsory(role: str, must: bool) -> None:
     assert ("end turn" in g.legal()) == (not must)
     play(g, "name King")
     assert g.legal() == ["end turn"]
+
+
+@pytest.mark.rule("O-assassin_must_name", "O-thief_must_name", "X-5")
+def test_the_duty_to_name_binds_only_the_role_it_is_for() -> None:
+    for must, free in (("thief", ("Assassin", "Magician", "King")), ("assassin", ("Thief", "Magician", "King"))):
+        for role in free:
+            g = table(seat(role), rules=GERMAN.with_(**{f"{must}_must_name": True}))
+            assert "end turn" in play(g, "take gold").legal()
 
 
 @pytest.mark.rule("R2", "R32", "R-WITCH-8", "O-witch_must_name", "X-5", "P-3")
@@ -698,11 +707,20 @@ def test_the_magician_swaps_with_any_other_player() -> None:
     assert texts(g, "discard") + texts(g, "swap") == []
 
 
+@pytest.mark.rule("R-MAGICIAN", "D-PARK", "D-MAP")
+def test_after_a_swap_the_size_of_a_hand_is_that_of_the_cards_received() -> None:
+    rules = GERMAN.with_(add_districts=("Park", "Map Room"))
+    g = table(seat("Magician", hand=["Docks"], city=["Park"]), seat("King", city=["Map Room"]), rules=rules)
+    play(g, "take gold", "swap hands with player 1", "end turn")
+    assert (g.actor, g.question) == (0, "PARK")
+    assert g.scores()[1] == 5 + 1
+
+
 @pytest.mark.rule("P-5", "R-WIZ-1", "R-WIZ-2")
 def test_the_wizard_looks_takes_and_builds_in_three_answers() -> None:
     rules = using(GERMAN, "Wizard")
     g = table(seat("Wizard", gold=3, hand=["Tavern"]), seat("King", hand=["Manor", "Palace"]), rules=rules)
-    assert texts(g, "look") == ["look at player 1"]  # nobody else has cards
+    assert set(g.legal()) == {"look at player 1", "take gold", "draw cards"}  # nobody else has cards
     play(g, "look at player 1")
     assert (g.question, set(g.legal())) == ("WIZARD_TAKE", {"take Manor", "take Palace", "done"})
     dear = play(g.clone(), "take Palace")
