@@ -185,9 +185,10 @@ def records(n: int, dtype: Any = STATE) -> Any:
 
 
 def copied(array: Any) -> Any:
-    """A copy of an array of records; NumPy's own goes through every field and is thirty times slower."""
-    copy = np.asarray(array).view(np.uint8).copy().view(array.dtype)
-    return copy if COMPILED else copy.view(np.recarray)
+    """A copy of an array, byte by byte: NumPy copies records field by field, which is thirty times slower."""
+    copy = np.empty_like(array)
+    copy.view(np.uint8)[...] = array.view(np.uint8)
+    return copy
 
 
 # --- chance ------------------------------------------------------------------

@@ -47,11 +47,9 @@ _KEPT = ("agents", "agent_selection", "rewards", "_cumulative_rewards", "termina
 
 
 def _copied(value: Any) -> Any:
-    """An independent copy of an attribute; arrays byte by byte, since NumPy copies records slowly, field by field."""
+    """An independent copy of an attribute."""
     if isinstance(value, np.ndarray):
-        result = np.empty_like(value)
-        result.view(np.uint8)[...] = value.view(np.uint8)
-        return result
+        return state.copied(value)
     if isinstance(value, dict):
         return {key: _copied(entry) for key, entry in value.items()}
     if isinstance(value, list):
