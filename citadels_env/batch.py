@@ -86,7 +86,7 @@ def observe(states, seats, observations, templates, rows, width):
 @entry
 def redeal(states, seats, seeds):
     """Deal anew what `seats` (int64, one per game) cannot know; `seeds` are uint64."""
-    buffer = np.empty(state.DECK_CAPACITY, np.int64)
+    buffer = np.empty(hidden.BUFFER, np.int64)
     for i in range(states.shape[0]):
         hidden.redeal(states[i], seats[i], seeds[i], buffer)
 

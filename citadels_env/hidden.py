@@ -16,6 +16,7 @@ from .vocabulary import Ask, Role
 
 TRIES = 64  # for the one condition that is checked after the draw: a silent murdered role has no Hospital
 DOWN_SLOT, POOL_SLOT = 100, 101  # places of roles that are no step of the draft
+BUFFER = state.DECK_CAPACITY + N_DISTRICTS  # entries of the array that redeal works with
 KNOWN_GROUP = 50  # the group of a single place whose role the seat knows
 
 
@@ -23,7 +24,8 @@ KNOWN_GROUP = 50  # the group of a single place whose role the seat knows
 def redeal(g, seat, seed, buffer):
     """Give `g` other hidden cards, roles and chances that are consistent with what `seat` knows.
 
-    `seed` is a uint64, `buffer` an int64 array of DECK_CAPACITY.
+    `seed` is a uint64, `buffer` an int64 array of BUFFER.  The result depends on what the seat knows and on the seed, not on the
+    true state: equal information sets and seeds give equal games, as far as the seat's own knowledge goes.
     """
     state.seed_streams(g, seed)
     redeal_roles(g, seat, buffer)
@@ -123,6 +125,7 @@ def redeal_roles(g, seat, buffer):
     if took_down == 2:
         took_down = state.random_below(g, state.DRAFT_STREAM, 2)
     n = places(g, seat, took_down, slot, group, holder, role)
+    spread(g, slot, group, holder, role, buffer[36:45], buffer[45:54], n)
     for _ in range(TRIES):
         shuffle_roles(g, group, holder, role, n)
         if silent_murder_is_possible(g, slot, holder, role, n):
@@ -130,6 +133,30 @@ def redeal_roles(g, seat, buffer):
     for i in range(n):
         place_role(g, slot[i], role[i], holder[i], took_down)
     follow_king(g)
+
+
+@kernel
+def spread(g, slot, group, holder, role, wanted, within, n):
+    """An arrangement to shuffle from that does not depend on the true one: places in order, roles in order of rank.
+
+    Roles that nobody answered to go to places that nobody holds.  `wanted` and `within` are arrays to work with.
+    """
+    for i in range(n):  # `places` has written the roles in order of rank
+        wanted[i], within[i] = role[i], group[i]
+        role[i] = -1
+    for i in range(1, n):
+        for j in range(i, 0, -1):
+            if slot[j - 1] > slot[j]:
+                slot[j - 1], slot[j] = slot[j], slot[j - 1]
+                group[j - 1], group[j] = group[j], group[j - 1]
+                holder[j - 1], holder[j] = holder[j], holder[j - 1]
+    for answered in range(2):
+        for k in range(n):
+            if nobody_has(g, wanted[k]) != (answered == 1):
+                for i in range(n):
+                    if role[i] < 0 and group[i] == within[k] and (answered == 1 or not holder[i]):
+                        role[i] = wanted[k]
+                        break
 
 
 @kernel
@@ -228,7 +255,9 @@ def redeal_cards(g, seat, buffer):
     fixed_place, fixed_card = -1, -1
     if g.ask[g.depth - 1] == Ask.WIZARD_BUILD and not mine_to_keep:
         fixed_place, fixed_card = np.int64(g.actor[g.depth - 1]), np.int64(g.arg[g.depth - 1])
-    n = 0
+    unknown = buffer[state.DECK_CAPACITY :]  # copies of each type; the order of the pool must not depend on where they lie
+    for card in range(N_DISTRICTS):
+        unknown[card] = 0
     for place in range(state.N_PLACES):
         if place == seat:
             continue
@@ -236,19 +265,20 @@ def redeal_cards(g, seat, buffer):
             sure = sure_of(g, place, card, seat)
             if place == fixed_place and card == fixed_card:
                 sure = max(1, sure)
-            for _ in range(np.int64(g.hand[place, card]) - sure):
-                buffer[n] = card
-                n += 1
+            unknown[card] += np.int64(g.hand[place, card]) - sure
     viewer = g.deck_viewer == seat
     ordered = np.int64(g.deck_ordered)
     for height in range(np.int64(g.deck_size)):
         index = state.place_in_deck(g, height)
         if not g.deck_seen[index] >> seat & 1 if height < ordered else not viewer:
-            buffer[n] = g.deck[index]
-            n += 1
+            unknown[g.deck[index]] += 1
     if not mine_to_keep:
         for i in range(np.int64(g.n_drawn)):
-            buffer[n] = g.drawn[i]
+            unknown[g.drawn[i]] += 1
+    n = 0
+    for card in range(N_DISTRICTS):
+        for _ in range(unknown[card]):
+            buffer[n] = card
             n += 1
     for i in range(n - 1, 0, -1):
         j = state.random_below(g, state.DECK_STREAM, i + 1)
@@ -279,10 +309,23 @@ def redeal_cards(g, seat, buffer):
         for i in range(np.int64(g.n_drawn)):
             g.drawn[i] = buffer[at]
             at += 1
+    if viewer:
+        sort_rest(g, ordered)
     for height in range(np.int64(g.deck_size) - 1, ordered, -1):
         lower = ordered + state.random_below(g, state.DECK_STREAM, height - ordered + 1)
         i, j = state.place_in_deck(g, height), state.place_in_deck(g, lower)
         g.deck[i], g.deck[j] = g.deck[j], g.deck[i]
+
+
+@kernel
+def sort_rest(g, ordered):
+    """Order the shuffled part of the deck by type: who has looked through it knows its cards, not their order."""
+    for height in range(ordered + 1, np.int64(g.deck_size)):
+        card, down = g.deck[state.place_in_deck(g, height)], height
+        while down > ordered and g.deck[state.place_in_deck(g, down - 1)] > card:
+            g.deck[state.place_in_deck(g, down)] = g.deck[state.place_in_deck(g, down - 1)]
+            down -= 1
+        g.deck[state.place_in_deck(g, down)] = card
 
 
 @kernel

@@ -80,8 +80,9 @@ def violations(states: Any, copies: Any, masks: Any) -> list[str]:
 
 
 def random_answers(masks: Any, rng: np.random.Generator) -> Any:
-    """A random legal answer per game, 0 where there is none."""
-    return (rng.random(masks.shape, np.float32) * masks).argmax(1)
+    """A random legal answer per game, 0 where there is none: the first in an order of the actions drawn for all games."""
+    order = rng.permutation(masks.shape[1])
+    return order[masks[:, order].argmax(1)] * masks.any(1)
 
 
 def play_and_check(batch: Batch, rng: np.random.Generator, every: int = 1) -> int:

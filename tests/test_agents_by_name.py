@@ -9,7 +9,7 @@ import pytest
 from citadels_agents import AgentError, View, make, names, personas, play_games, play_lineups, register, registry, weights
 from citadels_env import FRENCH, GERMAN, Batch, Game, batch
 from citadels_env.batch import game_seeds
-from invariants import random_rules
+from invariants import random_answers, random_rules
 
 PERSONAS = ("heuristic", "builder", "opportunist", "aggressor", "economist", "expert")
 NEW_ROLES = ("Witch", "Tax Collector", "Wizard", "Emperor", "Abbot", "Alchemist", "Navigator", "Diplomat", "Artist")
@@ -65,8 +65,8 @@ def test_the_expert_wins_at_least_0_40_against_three_plain_heuristics() -> None:
 def test_the_expert_is_the_strongest_persona() -> None:
     for persona in PERSONAS[:-1]:
         share = _share(play_games(GERMAN, ["expert"] + [persona] * 3, 2000, seed=4, rotate=True), 4)
-        back = _share(play_games(GERMAN, [persona] + ["expert"] * 3, 2000, seed=5, rotate=True), 4)
-        assert share > 0.29 > 0.22 > back, (persona, share, back)
+        back = _share(play_games(GERMAN, [persona] + ["expert"] * 3, 4000, seed=5, rotate=True), 4)
+        assert share > 0.40 > 0.25 > back, (persona, share, back)
 
 
 def test_no_persona_uses_what_its_seat_cannot_know() -> None:
@@ -89,7 +89,7 @@ def test_no_persona_uses_what_its_seat_cannot_know() -> None:
                 assert (first[live] == second[live]).all(), persona
                 compared += int(live.sum())
         masks = games.masks()
-        games.step((rng.random(masks.shape, np.float32) * masks).argmax(1))
+        games.step(random_answers(masks, rng))
     assert compared > 5000
 
 
@@ -219,7 +219,7 @@ def test_an_agent_can_be_registered_once() -> None:
     register("test-first", _First)
     assert "test-first" in names()
     assert make("test-first").name == "test-first"
-    with pytest.raises(ValueError, match=r"test-first:speed=3: .*speed"):
+    with pytest.raises(ValueError, match="test-first:speed=3: "):
         make("test-first:speed=3")
     with pytest.raises(ValueError, match="an agent 'test-first' already"):
         register("test-first", _First)

@@ -78,6 +78,21 @@ def test_redeal_reaches_every_consistent_assignment_of_roles_evenly() -> None:
     assert chi_square < 60  # 23 degrees of freedom: exceeded once in 30,000
 
 
+def test_equal_knowledge_and_seeds_give_equal_redeals_whatever_the_truth_is() -> None:
+    for seed in range(60):
+        game, rng = Game(random_rules(seed), seed), np.random.default_rng(seed)
+        for _ in range(int(rng.integers(0, 200))):
+            if not game.over:
+                game.play(int(rng.choice(game.legal_indices())))
+        if game.over:
+            continue
+        seat = game.actor
+        other_truth = game.redeal(seat, 1000 + seed)
+        one, two = game.redeal(seat, 7), other_truth.redeal(seat, 7)
+        for name in ("hand", "deck", "drafted_at", "owner", "face_down", "rng", "drawn"):
+            assert (one._states[name] == two._states[name]).all(), (seed, name)
+
+
 def test_cards_a_seat_is_sure_of_stay_where_they_are_when_redealt() -> None:
     rules = GERMAN.with_(players=4, roles=("Assassin", "Thief", "Wizard", "King", "Bishop", "Merchant", "Architect", "Warlord"))
     players = [

@@ -5,7 +5,7 @@ import pytest
 
 from citadels_agents import play_games
 from citadels_env import EDITIONS, GERMAN, Batch
-from invariants import cards_in_game, play_and_check, random_rules, violations
+from invariants import cards_in_game, play_and_check, random_answers, random_rules, violations
 
 
 def _games(first: int, number: int) -> Batch:
@@ -29,7 +29,7 @@ def test_the_checker_itself_finds_corrupted_states() -> None:
     batch = Batch([random_rules(seed) for seed in range(40)], seed=4, auto_reset=False)
     rng = np.random.default_rng(0)
     for _ in range(120):
-        batch.step((rng.random(batch.masks().shape) * batch.masks()).argmax(1))
+        batch.step(random_answers(batch.masks(), rng))
     copies = cards_in_game(batch.rules)
     assert violations(batch.states, copies, batch.masks()) == []
     corruptions = {

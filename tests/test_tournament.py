@@ -677,13 +677,15 @@ def test_the_page_shows_the_tables_and_the_command_that_made_them(luce, tmp_path
     page = tmp_path / "page.md"
     page.write_text(f"# Ladder\n\nbefore\n\n{ladder.START}\nold\n{ladder.END}\n\nafter\n")
     text = invoke("ladder", tmp_path)
-    invoke("ladder", tmp_path, "--into", page, "--picture", "ladder.png")
+    (tmp_path / "ladder.png").write_bytes(b"picture")
+    invoke("ladder", tmp_path, "--into", page, "--pictures", tmp_path / "pictures")
+    assert (tmp_path / "pictures" / "ladder.png").read_bytes() == b"picture"
     written = page.read_text()
     assert "old" not in written
     assert written.startswith("# Ladder\n\nbefore\n")
     assert written.endswith("\nafter\n")
     assert text.split("###", 1)[1] in written
-    for piece in ("### 3 players", "### 4 players", "| strong |", "![", "Head to head", "at most 2 replicates"):
+    for piece in ("### 3 players", "### 4 players", "| strong |", "](pictures/ladder.png)", "Head to head", "at most 2 replicates"):
         assert piece in written
     line = re.search(r"^citadels tournament .*$", text, re.MULTILINE).group()
     context = cli.tournament.make_context("tournament", shlex.split(line)[2:])
@@ -693,6 +695,17 @@ def test_the_page_shows_the_tables_and_the_command_that_made_them(luce, tmp_path
     assert (context.params["blocks"], context.params["precision"], context.params["design"]) == (2, 0.05, "both")
     page.write_text("# no place\n")
     assert "no place for results" in invoke("ladder", tmp_path, "--into", page, code=1)
+
+
+def test_a_page_has_sections(luce, tmp_path):
+    for name in ("search", "personas"):
+        results_of(replace(luce, blocks=2), tmp_path / name / "players-4")
+    text = ladder.ladder_page(tmp_path)
+    assert re.findall(r"^#+ .*", text, re.MULTILINE) == ["### Personas", "#### 4 players", "### Search", "#### 4 players"]
+    assert "--out ladder/search\n" in text
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ValueError, match="no finished tournament"):
+        ladder.ladder_page(tmp_path / "empty")
 
 
 def test_the_page_of_the_repository():

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from citadels_env import Rules, engine, scoring, state
+from citadels_env import Rules, engine, hidden, scoring, state
 from citadels_env._jit import entry_for, kernel
 from citadels_env.actions import MAX_PLAYERS
 from citadels_env.batch import game_seeds, in_chunks
@@ -76,7 +76,7 @@ def play(states, seeds, table, seating, results, first, last):
     table: AGENT records; seating: (N, MAX_PLAYERS) int64, the agent of each seat as an index into it.
     """
     moves = np.empty(engine.MAX_MOVES, np.int64)
-    belief, buffer = np.empty(BELIEF_SHAPE, np.float64), np.empty(state.DECK_CAPACITY, np.int64)
+    belief, buffer = np.empty(BELIEF_SHAPE, np.float64), np.empty(hidden.BUFFER, np.int64)
     for i in range(first, last):
         g, result = states[i], results[i]
         engine.new_game(g, seeds[i])
@@ -96,7 +96,7 @@ def play(states, seeds, table, seating, results, first, last):
 def play_searching(states, seeds, table, seating, results, coefficients, nodes, sims, first, last):
     """As `play`, for all kernel agents; `nodes` and `sims` are work space (NODE records and one state)."""
     moves = np.empty(engine.MAX_MOVES, np.int64)
-    belief, buffer = np.empty(BELIEF_SHAPE, np.float64), np.empty(state.DECK_CAPACITY, np.int64)
+    belief, buffer = np.empty(BELIEF_SHAPE, np.float64), np.empty(hidden.BUFFER, np.int64)
     for i in range(first, last):
         g, result = states[i], results[i]
         engine.new_game(g, seeds[i])
@@ -148,7 +148,7 @@ def play_seated(rules: Rules, table: Any, seating: Any, seeds: Any, threads: int
 def answer_all(states, agent, answers):
     """The answer of one kernel agent (an AGENT array of one) that does not search in every game, -1 where it is over."""
     moves = np.empty(engine.MAX_MOVES, np.int64)
-    belief, buffer = np.empty(BELIEF_SHAPE, np.float64), np.empty(state.DECK_CAPACITY, np.int64)
+    belief, buffer = np.empty(BELIEF_SHAPE, np.float64), np.empty(hidden.BUFFER, np.int64)
     for i in range(states.shape[0]):
         n = engine.settle(states[i], moves)
         answers[i] = quick_answer(states[i], agent[0], moves, n, belief, buffer) if n else -1
@@ -157,7 +157,7 @@ def answer_all(states, agent, answers):
 @_entry
 def weigh_all(states, agent, moves, values):
     """The answers open in one game and what a weighed agent thinks they are worth; returns how many there are."""
-    belief, buffer = np.empty(BELIEF_SHAPE, np.float64), np.empty(state.DECK_CAPACITY, np.int64)
+    belief, buffer = np.empty(BELIEF_SHAPE, np.float64), np.empty(hidden.BUFFER, np.int64)
     n = engine.settle(states[0], moves)
     heuristic.weigh(states[0], moves, n, agent[0].w, belief, buffer, values)
     return n
@@ -166,7 +166,7 @@ def weigh_all(states, agent, moves, values):
 @_entry
 def believe_once(states, seat, agent, belief):
     """Write what `seat` of a single game believes (see belief.py), at the agent's level of inference."""
-    believe(states[0], seat, np.int64(agent[0].w.inference), agent[0].w, belief, np.empty(state.DECK_CAPACITY, np.int64))
+    believe(states[0], seat, np.int64(agent[0].w.inference), agent[0].w, belief, np.empty(hidden.BUFFER, np.int64))
 
 
 def rotated(agents: Sequence[int], players: int, number: int) -> Any:

@@ -28,7 +28,7 @@ def believe(g, seat, level, w, belief, buffer):
     """Write into the first rows of `belief` the probability that a player (row) holds a rank (column), as `seat` sees it.
 
     `w` are the weights of the player who judges; `belief` is a float64 array of BELIEF_SHAPE, whose other rows are
-    work space, and `buffer` an int64 array of at least 54.
+    work space, and `buffer` an int64 array of hidden.BUFFER.
     """
     for other in range(MAX_PLAYERS):
         for rank in range(N_RANKS):

@@ -70,7 +70,7 @@ def grow(g, nodes, iterations, seed, settings, w, coefficients, sims):
     seat = np.int64(g.actor[g.depth - 1])
     moves = np.empty(engine.MAX_MOVES, np.int64)
     likes = np.empty(engine.MAX_MOVES, np.float64)
-    buffer = np.empty(state.DECK_CAPACITY, np.int64)
+    buffer = np.empty(hidden.BUFFER, np.int64)
     belief = np.empty(BELIEF_SHAPE, np.float64)
     work = np.empty(evaluation.N_FIGURES, np.float64)
     values = np.empty(MAX_PLAYERS, np.float64)

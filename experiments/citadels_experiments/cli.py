@@ -294,16 +294,19 @@ def tournament(
 @main.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--into", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Markdown file to put the tables into.")
-@click.option("--picture", help="Picture that the page shows, as the page names it.")
-def ladder(folder: Path, into: Path | None, picture: str | None) -> None:
-    """Print the results of tournaments as a Markdown page, or put them into one."""
+@click.option("--pictures", type=click.Path(file_okay=False, path_type=Path), help="Folder for the pictures that the file shows.")
+def ladder(folder: Path, into: Path | None, pictures: Path | None) -> None:
+    """Print the results of tournaments as a Markdown page, or put them into one.
+
+    FOLDER is the --out folder of a tournament, or holds several of them; each is then a section of the page.
+    """
     from . import ladder as ladders
 
     try:
         if into:
-            ladders.write_page(folder, into, picture)
+            ladders.write_page(folder, into, pictures)
         else:
-            click.echo(ladders.ladder_page(folder, picture), nl=False)
+            click.echo(ladders.ladder_page(folder), nl=False)
     except ValueError as error:
         raise click.ClickException(str(error)) from None
 

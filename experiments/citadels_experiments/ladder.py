@@ -1,6 +1,7 @@
 """Results of tournaments as text: for a terminal, and as the pages of a published ladder."""
 
 import json
+import os
 import shlex
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -201,8 +202,30 @@ def command(found: Sequence[Results], out: str = "ladder") -> str:
     return shlex.join([*words, "--out", out])
 
 
-def ladder_page(folder: Path, picture: str | None = None) -> str:
-    """The results below `folder` as Markdown: how they were made, and the tables of every number of players."""
+def sections(folder: Path) -> list[Path]:
+    """The folders of tournaments: `folder` itself, and those directly below it; ValueError if there are none."""
+    found = [path for path in (folder, *sorted(folder.iterdir())) if any(path.glob("players-*/summary.json"))]
+    if not found:
+        raise ValueError(f"{folder} holds no finished tournament (players-N/summary.json)")
+    return found
+
+
+def ladder_page(folder: Path, link: Callable[[Path], str] | None = None) -> str:
+    """The results in and directly below `folder` as Markdown: how they were made, and the tables of every number of players.
+
+    `link` gives the address under which the page shows a picture.
+    """
+    parts = []
+    for section in sections(folder):
+        mark = "###"
+        if section != folder:
+            parts.append(f"### {section.name.capitalize()}")
+            mark = "####"
+        parts += _section(section, mark, link, "ladder" if section == folder else f"ladder/{section.name}")
+    return "\n\n".join(parts) + "\n"
+
+
+def _section(folder: Path, mark: str, link: Callable[[Path], str] | None, out: str) -> Iterable[str]:
     found = load_all(folder)
     groups: dict[str, list[Results]] = {}
     for results in found:
@@ -212,23 +235,40 @@ def ladder_page(folder: Path, picture: str | None = None) -> str:
             "rules": {**results.tournament.parameters["rules"], "players": 0, "roles": []},
         }
         groups.setdefault(json.dumps(plain, sort_keys=True), []).append(results)
-    parts = ["```bash\n" + "\n".join(command(group) for group in groups.values()) + "\n```"]
-    if any("--rules" in command(group) for group in groups.values()):
-        parts.append("`rules.json` holds the rules that are written in `manifest.json`.")
-    versions = {json.dumps(r.versions, sort_keys=True): r.versions for r in found}
-    parts += ["Played with " + ", ".join(f"{name} {value}" for name, value in v.items()) + "." for v in versions.values()]
-    if picture:
-        parts.append(f"![Strengths by number of players]({picture})")
+    commands = [command(group, out) for group in groups.values()]
+    yield "```bash\n" + "\n".join(commands) + "\n```"
+    if any("--rules" in line for line in commands):
+        yield "`rules.json` holds the rules that are written in `manifest.json`."
+    for versions in {json.dumps(r.versions, sort_keys=True): r.versions for r in found}.values():
+        yield "Played with " + ", ".join(f"{name} {value}" for name, value in versions.items()) + "."
+    if link and (folder / "ladder.png").exists():
+        yield f"![Strength by number of players]({link(folder / 'ladder.png')})"
     for results in found:
-        parts.append(f"### {results.tournament.players} players")
-        parts += _render(results, _markdown, "**{}**")
-    return "\n\n".join(parts) + "\n"
+        players = results.tournament.players
+        yield f"{mark} {players} players"
+        yield from _render(results, _markdown, "**{}**")
+        curve = folder / f"players-{players}" / "budgets.png"
+        if link and curve.exists():
+            yield f"![Wins by iterations of search]({link(curve)})"
 
 
-def write_page(folder: Path, page: Path, picture: str | None = None) -> None:
-    """Put `ladder_page` between the two marks of the file `page`; ValueError if it does not have them."""
+def write_page(folder: Path, page: Path, pictures: Path | None = None) -> None:
+    """Put `ladder_page` between the two marks of the file `page`, and the pictures it shows into the folder `pictures`.
+
+    Raises ValueError if the page does not have the marks.
+    """
     text = page.read_text(encoding="utf-8")
     if START not in text or END not in text[text.index(START) :]:
         raise ValueError(f"{page} has no place for results: the lines {START} and {END}")
+
+    def link(picture: Path) -> str:
+        assert pictures is not None
+        copy = pictures / "-".join(picture.relative_to(folder).parts)
+        folders.write(copy, picture.read_bytes())
+        return Path(os.path.relpath(copy, page.parent)).as_posix()
+
+    if pictures:
+        pictures.mkdir(parents=True, exist_ok=True)
     before, rest = text.split(START, 1)
-    folders.write(page, (before + START + "\n\n" + ladder_page(folder, picture) + "\n" + END + rest.split(END, 1)[1]).encode())
+    results = ladder_page(folder, link if pictures else None)
+    folders.write(page, (before + START + "\n\n" + results + "\n" + END + rest.split(END, 1)[1]).encode())

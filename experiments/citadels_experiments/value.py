@@ -12,7 +12,7 @@ import numpy as np
 
 from citadels_agents import arena, evaluation, heuristic, make
 from citadels_agents.belief import BELIEF_SHAPE
-from citadels_env import engine, scoring, state
+from citadels_env import engine, hidden, scoring, state
 from citadels_env._jit import entry_for
 from citadels_env.actions import MAX_PLAYERS
 from citadels_env.batch import game_seeds
@@ -30,7 +30,7 @@ def record(states: Any, seeds: Any, agent: Any, figures: Any, used: Any, wins: A
     figures: (N, MOST_ROUNDS, MAX_PLAYERS, N_FIGURES) float64; used: (N,) int64, rounds recorded; wins: (N, MAX_PLAYERS).
     """
     moves = np.empty(engine.MAX_MOVES, np.int64)
-    belief, buffer = np.empty(BELIEF_SHAPE, np.float64), np.empty(state.DECK_CAPACITY, np.int64)
+    belief, buffer = np.empty(BELIEF_SHAPE, np.float64), np.empty(hidden.BUFFER, np.int64)
     for i in range(states.shape[0]):
         g = states[i]
         engine.new_game(g, seeds[i])
