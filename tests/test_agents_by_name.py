@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from citadels_agents import AgentError, View, make, names, personas, play_games, play_lineups, register, registry, weights
-from citadels_env import FRENCH, GERMAN, Batch, Game, batch
+from citadels_env import EDITIONS, FRENCH, GERMAN, ROLES, Batch, Game, actions, batch
 from citadels_env.batch import game_seeds
 from invariants import random_answers, random_rules
 
@@ -67,6 +67,24 @@ def test_the_expert_is_the_strongest_persona() -> None:
         share = _share(play_games(GERMAN, ["expert"] + [persona] * 3, 2000, seed=4, rotate=True), 4)
         back = _share(play_games(GERMAN, [persona] + ["expert"] * 3, 4000, seed=5, rotate=True), 4)
         assert share > 0.40 > 0.25 > back, (persona, share, back)
+
+
+def test_the_expert_uses_the_power_of_every_role_and_district() -> None:
+    """Every verb that gains something is used somewhere; nobody ever stays silent."""
+    used: dict[str, int] = {}
+    roles = [tuple(ROLES[2 * rank + (k >> rank & 1)].name for rank in range(8)) for k in (0, 255, 0b01010101, 0b10101010)]
+    rules = [
+        edition.with_(players=4, roles=(*eight, "Artist"), add_districts="all") for eight in roles for edition in EDITIONS.values()
+    ] + [GERMAN.with_(players=2)]
+    games = Batch(rules * 20, seed=3, auto_reset=False)
+    while (games.actors >= 0).any():
+        answers = registry.choices(games.states, "expert")
+        for action in answers[answers >= 0]:
+            verb = actions.split(int(action))[0]
+            used[verb] = used.get(verb, 0) + 1
+        games.step(np.maximum(answers, 0))
+    missing = {block.verb for block in actions.BLOCKS} - set(used)
+    assert missing == {"stay silent"}, missing
 
 
 def test_no_persona_uses_what_its_seat_cannot_know() -> None:

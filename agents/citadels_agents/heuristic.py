@@ -157,7 +157,8 @@ def plain_value(g, asked, seat, action, colours, urgent, w):
     if action == actions.DRAW_4_CARDS:
         return 79.0
     if action == actions.SMITHY:
-        return 8.0 if hand <= w.smithy_hand and gold >= np.int64(g.rules.smithy_cost) and not g.ending else NEVER
+        spare = gold - np.int64(g.rules.smithy_cost)
+        return 8.0 if (hand <= w.smithy_hand or (hand == 0 and spare >= 2)) and not g.ending else NEVER
     if action == actions.GIVE_GOLD:
         return 1.6 if gold >= w.tribute_gold or hand == 0 else 0.6
     if action == actions.END_TURN:

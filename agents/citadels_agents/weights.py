@@ -91,7 +91,7 @@ WEIGHTS = (
     Weight("laboratory_below", 0.9, "the Laboratory takes cards of less value, with a large hand of three times that"),
     Weight("museum_above", 3.0, "cards in hand from which the Museum takes any card"),
     Weight("museum_below", 1.5, "the Museum takes cards of less value with smaller hands"),
-    Weight("smithy_hand", 1.0, "the Smithy works with at most as many cards in hand"),
+    Weight("smithy_hand", 1.0, "the Smithy works with at most as many cards in hand, or with none and 2 gold to spare"),
     Weight("beautify_gold", 2.0, "the Artist spends gold when he has as much"),
     Weight("exhume", 2.5, "what a destroyed card must be worth to pay for it"),
     Weight("crown_far", 3.0, "the Emperor gives the crown to a player just before himself"),
