@@ -83,13 +83,16 @@ class _SetUp:
         self.copies[name] -= 1
         return DISTRICT_INDEX[name]
 
+    def listed(self, what: str, values: Any, of: str) -> list[Any]:
+        if isinstance(values, str) or not isinstance(values, Sequence):
+            raise ValueError(f"{what} must be a list of {of}, not {values!r}")
+        return list(values)
+
     def cards(self, what: str, names: Any) -> list[int]:
-        if isinstance(names, str) or not isinstance(names, Sequence):
-            raise ValueError(f"{what} must be a list of districts, not {names!r}")
-        return [self.take(what, name) for name in names]
+        return [self.take(what, name) for name in self.listed(what, names, "districts")]
 
     def city(self, seat: int) -> list[tuple[int, int]]:
-        names = self.players[seat].get("city", [])
+        names = self.listed(f"city of player {seat}", self.players[seat].get("city", []), "districts")
         plain = [name.removesuffix("*") if isinstance(name, str) else name for name in names]
         indices = self.cards(f"city of player {seat}", plain)
         for name in names:
@@ -136,7 +139,8 @@ def set_up(states: Any, rules: Rules, position: dict[str, Any], seed: int) -> No
     drafted_at, owner, face_down = _draft(lay, crown, chance)
     _check_names(lay, names, owner)
     target = _districts_to_end(lay, cities)
-    completers = [lay.seat("first_completers", seat) for seat in position.get("first_completers", [])]
+    named = lay.listed("first_completers", position.get("first_completers", []), "seats")
+    completers = [lay.seat("first_completers", seat) for seat in named]
 
     # Nothing can go wrong from here on: write.
     g = states[0]
@@ -188,7 +192,7 @@ def _draft(lay: _SetUp, crown: int, chance: Any) -> tuple[list[int], list[int], 
     if any(w is not None for w in wanted) and any(w is None for w in wanted):
         missing = [seat for seat, w in enumerate(wanted) if w is None]
         raise ValueError(f"roles must be given for all players or for none; they are missing for player {missing[0]}")
-    up = [lay.rank("face_up", name) for name in lay.position.get("face_up", [])]
+    up = [lay.rank("face_up", name) for name in lay.listed("face_up", lay.position.get("face_up", []), "roles")]
     if roles.KING_RANK in up:
         raise ValueError(f"face_up: the {rules.roles[roles.KING_RANK]} never lies face up (S-4)")
     if len(up) > rules.face_up or len(set(up)) != len(up):

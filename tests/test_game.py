@@ -185,6 +185,9 @@ _BAD_POSITIONS = [
     ({"murdered": "King", "robbed": "King"}, "may name neither"),
     ({"deck_top": "Tavern"}, "deck_top must be a list"),
     ({"first_completers": [5]}, "first_completers must be"),
+    ({"first_completers": 3}, "first_completers must be a list of seats, not 3"),
+    ({"face_up": "Thief"}, "face_up must be a list of roles, not 'Thief'"),
+    ({"players": [{"city": "Palace"}, {}, {}, {}]}, "city of player 0 must be a list of districts"),
 ]
 
 
