@@ -51,9 +51,18 @@ def test_a_stronger_persona_is_judged_better() -> None:
 
 
 def test_the_tuned_expert_says_how_it_was_obtained() -> None:
-    about = json.loads(personas.EXPERT_FILE.read_text())
-    assert about["command"].startswith("citadels tune --start opportunist")
-    assert about["check"]["tuned"] > about["check"]["start"]
+    for file, start in ((personas.EXPERT_FILE, "opportunist"), (personas.DUEL_FILE, "aggressor")):
+        about = json.loads(file.read_text())
+        assert about["command"].startswith(f"citadels tune --start {start}")
+        assert about["check"]["tuned"] > about["check"]["start"]
+
+
+def test_weights_for_two_players_are_judged_in_games_of_two() -> None:
+    assert {scenario.rules.players for scenario in tuning.scenarios(duel=True)} == {2}
+    assert {scenario.rules.players for scenario in tuning.scenarios()} == {2, 3, 4, 5, 6, 7, 8}
+    vectors = [personas.to_vector(table["expert"]) for table in (personas.DUELS, personas.PERSONAS)]
+    duel, many = tuning.judge(vectors, ["aggressor"], games=300, seed=5, threads=1, duel=True)
+    assert duel > 1.1 > many
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ from typing import Any
 
 from citadels_env._jit import entry_for
 
+from .arena import weights_of
 from .search import grow, new_tree
 
 
@@ -13,7 +14,7 @@ def grow_tree(states, nodes, fresh, iterations, seed, agent, coefficients, sims)
     """Add iterations to the tree for the question open in the single game of `states`; `agent` is an AGENT array of one."""
     if fresh:
         new_tree(nodes)
-    grow(states[0], nodes, iterations, seed, agent[0].search, agent[0].w, coefficients, sims)
+    grow(states[0], nodes, iterations, seed, agent[0].search, weights_of(states[0], agent[0]), coefficients, sims)
 
 
 def tree_table(nodes: Any) -> dict[int, tuple[int, Any]]:

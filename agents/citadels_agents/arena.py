@@ -21,8 +21,8 @@ from .search import NODE, SEARCH, search
 RANDOM, WEIGHED, SEARCHING = range(3)  # kinds of kernel agents
 AT_ONCE = 8192  # games dealt at a time
 
-# A kernel agent as data: its kind, the persona's weights, and how it searches.
-AGENT = np.dtype([("kind", np.int64), ("w", weights.DTYPE), ("search", SEARCH)])
+# A kernel agent as data: its kind, the persona's weights (with three and more players; with two), and how it searches.
+AGENT = np.dtype([("kind", np.int64), ("w", weights.DTYPE), ("duel", weights.DTYPE), ("search", SEARCH)])
 
 RESULT = np.dtype(
     [
@@ -42,11 +42,19 @@ _entry = entry_for(Path(__file__).parent)
 
 
 @kernel
+def weights_of(g, agent):
+    """The weights an agent plays with at this number of players."""
+    if g.rules.n_players == 2:
+        return agent.duel
+    return agent.w
+
+
+@kernel
 def quick_answer(g, agent, moves, n, belief, buffer):
     """The answer of an agent that does not search."""
     if agent.kind == RANDOM:
         return moves[state.random_below(g, state.PLAY_STREAM, n)]
-    return heuristic.choose(g, moves, n, agent.w, belief, buffer)
+    return heuristic.choose(g, moves, n, weights_of(g, agent), belief, buffer)
 
 
 @kernel
@@ -108,7 +116,7 @@ def play_searching(states, seeds, table, seating, results, coefficients, nodes, 
             seat = np.int64(g.actor[g.depth - 1])
             agent = table[seating[i, seat]]
             if agent.kind == SEARCHING:
-                move = search(g, moves, n, agent.search, agent.w, coefficients, nodes, sims)
+                move = search(g, moves, n, agent.search, weights_of(g, agent), coefficients, nodes, sims)
             else:
                 move = quick_answer(g, agent, moves, n, belief, buffer)
             note(g, result, seat, move)
@@ -159,14 +167,15 @@ def weigh_all(states, agent, moves, values):
     """The answers open in one game and what a weighed agent thinks they are worth; returns how many there are."""
     belief, buffer = np.empty(BELIEF_SHAPE, np.float64), np.empty(hidden.BUFFER, np.int64)
     n = engine.settle(states[0], moves)
-    heuristic.weigh(states[0], moves, n, agent[0].w, belief, buffer, values)
+    heuristic.weigh(states[0], moves, n, weights_of(states[0], agent[0]), belief, buffer, values)
     return n
 
 
 @_entry
 def believe_once(states, seat, agent, belief):
     """Write what `seat` of a single game believes (see belief.py), at the agent's level of inference."""
-    believe(states[0], seat, np.int64(agent[0].w.inference), agent[0].w, belief, np.empty(hidden.BUFFER, np.int64))
+    w = weights_of(states[0], agent[0])
+    believe(states[0], seat, np.int64(w.inference), w, belief, np.empty(hidden.BUFFER, np.int64))
 
 
 def rotated(agents: Sequence[int], players: int, number: int) -> Any:

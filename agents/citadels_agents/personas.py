@@ -5,7 +5,8 @@ builder           rushes to a complete city: cheap districts, Architect, no deto
 opportunist       works out who must hold which role, and robs, swaps and looks where it pays
 aggressor         Assassin, Thief, Warlord, Witch and Diplomat against whoever leads
 economist         income colours first, then dear and unique districts
-expert            the balanced player, tuned against the others (expert.json tells how)
+expert            the balanced player, tuned against the others (expert.json tells how; with two players, where one
+                  rival's loss is one's own gain, other weights serve better: expert_duel.json)
 """
 
 import json
@@ -17,6 +18,7 @@ import numpy as np
 from .weights import DTYPE, WEIGHTS, changed, plain, raised
 
 EXPERT_FILE = Path(__file__).with_name("expert.json")
+DUEL_FILE = Path(__file__).with_name("expert_duel.json")  # the expert with two players
 
 TEXTS = {
     "heuristic": "the plain player: builds what it can, saves for income, names by elimination",
@@ -124,3 +126,4 @@ def _personas() -> dict[str, Any]:
 
 
 PERSONAS = _personas()
+DUELS = PERSONAS | {"expert": load(DUEL_FILE) if DUEL_FILE.exists() else PERSONAS["expert"]}  # with two players

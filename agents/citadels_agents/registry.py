@@ -18,7 +18,6 @@ from citadels_env.batch import GOLDEN, game_seeds
 from . import arena, evaluation, personas, search
 from ._trees import grow_tree, tree_table
 from .belief import BELIEF_SHAPE, LEVELS
-from .weights import changed
 
 DEFAULTS = {"iterations": 1000, "horizon": 0, "exploration": 0.3, "widening": 1.0, "opponents": "persona", "persona": "expert", "trees": 1}
 LONGEST = 200_000  # nodes of a tree that is bounded by time
@@ -217,12 +216,11 @@ def make(spec: str) -> Any:
     persona = options.get("persona", DEFAULTS["persona"]) if name in ("ismcts", "cheating") else name
     if persona not in personas.PERSONAS:
         raise ValueError(f"{spec}: there is no persona {persona!r}; the personas are {', '.join(personas.PERSONAS)}")
-    weights = personas.PERSONAS[persona]
+    row["w"], row["duel"], row["kind"] = personas.PERSONAS[persona], personas.DUELS[persona], arena.WEIGHED
     if "inference" in options:
         if options["inference"] not in LEVELS:
             raise ValueError(f"{spec}: inference is one of {', '.join(LEVELS)}, not {options['inference']!r}")
-        weights = changed(weights, inference=LEVELS.index(options["inference"]))
-    row["w"], row["kind"] = weights, arena.WEIGHED
+        row["w"]["inference"] = row["duel"]["inference"] = LEVELS.index(options["inference"])
     if name not in ("ismcts", "cheating"):
         return KernelAgent(spec, row)
     row["kind"] = arena.SEARCHING

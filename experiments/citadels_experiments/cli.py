@@ -413,8 +413,11 @@ def _allowed(values: Any) -> str:
 @click.option("--sigma", default=0.5, show_default=True, help="Size of the first steps.")
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(1))
 @click.option("--threads", default=1, show_default=True, type=click.IntRange(1))
+@click.option("--duel", is_flag=True, help="Tune for two players.")
 @click.option("--out", default=Path("expert.json"), show_default=True, type=click.Path(dir_okay=False, path_type=Path))
-def tune(start: str, field: str, generations: int, population: int, games: int, sigma: float, seed: int, threads: int, out: Path) -> None:
+def tune(
+    start: str, field: str, generations: int, population: int, games: int, sigma: float, seed: int, threads: int, duel: bool, out: Path
+) -> None:
     """Tune the weights of a persona by CMA-ES; the same command goes on where it was stopped."""
     from citadels_agents import personas
 
@@ -424,7 +427,7 @@ def tune(start: str, field: str, generations: int, population: int, games: int, 
         if name not in personas.PERSONAS:
             raise click.UsageError(f"there is no persona {name!r}; the personas are {', '.join(personas.PERSONAS)}")
     try:
-        tuning.tune(start, _names([field]), generations, population, games, seed, sigma, threads, out, click.echo)
+        tuning.tune(start, _names([field]), generations, population, games, seed, sigma, threads, duel, out, click.echo)
     except ValueError as error:
         raise click.ClickException(str(error)) from None
 

@@ -36,8 +36,18 @@ class Scenario:
     weight: float = 1.0
 
 
-def scenarios() -> list[Scenario]:
-    """What a candidate must be good at: base and new roles, few and many players, all editions and districts."""
+def scenarios(duel: bool = False) -> list[Scenario]:
+    """What a candidate must be good at: base and new roles, few and many players, all editions and districts.
+
+    With `duel` two players only.
+    """
+    if duel:
+        return [
+            Scenario(GERMAN.with_(players=2), 2.0),
+            Scenario(GERMAN.with_(players=2, roles=NEW[:8], add_districts="all")),
+            Scenario(FRENCH.with_(players=2, roles=MIXED[:8], add_districts="recommended")),
+            Scenario(AMERICAN.with_(players=2, add_districts="all")),
+        ]
     return [
         Scenario(GERMAN, 4.0),
         Scenario(GERMAN.with_(players=4, roles=NEW, add_districts="all"), 1.5),
@@ -65,9 +75,9 @@ def tuned_entries() -> tuple[Any, Any]:
     return np.concatenate(free), np.concatenate(scale)
 
 
-def judge(vectors: list[Any], field: list[str], games: int, seed: int, threads: int) -> Any:
+def judge(vectors: list[Any], field: list[str], games: int, seed: int, threads: int, duel: bool = False) -> Any:
     """How well each weight vector does: its win share over the fair share, averaged over the scenarios and the field."""
-    every, scores, total = scenarios(), np.zeros(len(vectors)), 0.0
+    every, scores, total = scenarios(duel), np.zeros(len(vectors)), 0.0
     for number, scenario in enumerate(every):
         players = scenario.rules.players
         rounds = max(1, games // players)
@@ -75,9 +85,10 @@ def judge(vectors: list[Any], field: list[str], games: int, seed: int, threads: 
         table = np.zeros(len(vectors) + len(field), arena.AGENT)
         table["kind"] = arena.WEIGHED
         for k, vector in enumerate(vectors):
-            table["w"][k] = personas.from_vector(vector)[0]
+            table["w"][k] = table["duel"][k] = personas.from_vector(vector)[0]
         for k, name in enumerate(field):
             table["w"][len(vectors) + k] = personas.PERSONAS[name][0]
+            table["duel"][len(vectors) + k] = personas.DUELS[name][0]
         opponents = len(vectors) + np.arange(rounds).repeat(players) % len(field)
         for k in range(len(vectors)):
             seating = np.repeat(opponents[:, None], MAX_PLAYERS, 1).astype(np.int64)
@@ -99,12 +110,13 @@ def tune(
     seed: int = 1,
     sigma: float = 0.5,
     threads: int = 1,
+    duel: bool = False,
     out: Path = Path("expert.json"),
     report: Callable[[str], None] = print,
 ) -> None:
-    """Tune the persona `start` against `field` and write the best mean vector to `out` after every generation.
+    """Tune the persona `start` against `field`, with `duel` for two players.
 
-    The file tells how it was obtained.  Generations are resumed from `out` with the suffix `.state` if it is there.
+    The best mean vector is written to `out` after every generation.    The file tells how it was obtained.  Generations are resumed from `out` with the suffix `.state` if it is there.
     """
     import pickle
 
@@ -116,7 +128,7 @@ def tune(
     about: dict[str, Any] = {
         "what": "weights of the persona, tuned by CMA-ES",
         "command": f"citadels tune --start {start} --field {','.join(field)} --generations {generations} --population {population} "
-        f"--games {games} --seed {seed} --sigma {sigma}",
+        f"--games {games} --seed {seed} --sigma {sigma}" + (" --duel" if duel else ""),
     }
 
     def vector(z: Any) -> Any:
@@ -135,7 +147,7 @@ def tune(
     while strategy.countiter < generations:
         generation = int(strategy.countiter) + 1
         candidates = strategy.ask()
-        scores = judge([vector(z) for z in candidates], list(field), games, seed * 100_000 + generation, threads)
+        scores = judge([vector(z) for z in candidates], list(field), games, seed * 100_000 + generation, threads, duel)
         strategy.tell(candidates, list(-scores))
         history.append([round(float(scores.mean()), 4), round(float(scores.max()), 4)])
         mean = vector(strategy.result.xfavorite)
@@ -147,7 +159,7 @@ def tune(
         report(
             f"generation {generation}/{generations}: mean {scores.mean():.3f}, best {scores.max():.3f} of the fair share, {minutes:.1f} min"
         )
-    final = judge([vector(strategy.result.xfavorite), origin], list(field), 10 * games, 77, threads)
+    final = judge([vector(strategy.result.xfavorite), origin], list(field), 10 * games, 77, threads, duel)
     report(f"tuned {final[0]:.3f}, start {final[1]:.3f} of the fair share, on deals not used in tuning")
     about["check"] = {"tuned": round(float(final[0]), 4), "start": round(float(final[1]), 4), "games per scenario": 10 * games}
     data = json.loads(out.read_text())

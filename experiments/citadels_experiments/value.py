@@ -25,8 +25,9 @@ MOST_ROUNDS = 30
 
 @entry_for(Path(__file__).parent, Path(arena.__file__).parent)
 def record(states: Any, seeds: Any, agent: Any, figures: Any, used: Any, wins: Any) -> None:
-    """Play games between copies of `agent` and record the figures of all seats at the start of every round but the first.
+    """Play games between copies of `agent` (its weights for three and more players) and record them.
 
+    The figures of all seats are kept at the start of every round but the first.
     figures: (N, MOST_ROUNDS, MAX_PLAYERS, N_FIGURES) float64; used: (N,) int64, rounds recorded; wins: (N, MAX_PLAYERS).
     """
     moves = np.empty(engine.MAX_MOVES, np.int64)
