@@ -116,7 +116,8 @@ def tune(
 ) -> None:
     """Tune the persona `start` against `field`, with `duel` for two players.
 
-    The best mean vector is written to `out` after every generation.    The file tells how it was obtained.  Generations are resumed from `out` with the suffix `.state` if it is there.
+    The best mean vector is written to `out` after every generation, with how it was obtained.  A run goes on from
+    `out` with the suffix `.state` if that is there.
     """
     import pickle
 
