@@ -10,7 +10,7 @@ import numpy as np
 from citadels_env import Rules, engine, hidden, scoring, state
 from citadels_env._jit import entry_for, kernel
 from citadels_env.actions import MAX_PLAYERS
-from citadels_env.batch import game_seeds, in_chunks
+from citadels_env.batch import LEAST_CHUNK, in_chunks
 from citadels_env.cards import N_ROLES
 from citadels_env.vocabulary import Ask
 
@@ -148,8 +148,14 @@ def play_seated(rules: Rules, table: Any, seating: Any, seeds: Any, threads: int
             else:
                 play(*games, first, last)
 
-        in_chunks(chunk, stop - start, threads, least=1 if searching else 256)
+        in_chunks(chunk, stop - start, threads, least=1 if searching else LEAST_CHUNK)
     return results.view(np.ndarray)
+
+
+@_entry
+def finish_one(states, results):
+    """Fill in how the single game of `states` ended, in the single record of `results`."""
+    finish(states[0], results[0])
 
 
 @_entry
@@ -184,6 +190,3 @@ def rotated(agents: Sequence[int], players: int, number: int) -> Any:
     for seat in range(players):
         seating[:, seat] = np.array(agents)[(seat - np.arange(number)) % players]
     return seating
-
-
-__all__ = ["AGENT", "RESULT", "game_seeds", "play_seated", "rotated"]

@@ -5,6 +5,7 @@ logit).  The coefficients in evaluation.json were fitted to games of the expert 
 """
 
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -30,8 +31,9 @@ N_FIGURES = len(FIGURES)
 FILE = Path(__file__).with_name("evaluation.json")
 
 
+@cache
 def coefficients() -> "np.ndarray":
-    """The fitted coefficients: float64 array of N_FIGURES."""
+    """The fitted coefficients, read once: float64 array of N_FIGURES."""
     fitted = json.loads(FILE.read_text())["coefficients"]
     return np.array([fitted[name] for name in FIGURES])
 

@@ -20,15 +20,6 @@ from .weights import DTYPE, WEIGHTS, changed, plain, raised
 EXPERT_FILE = Path(__file__).with_name("expert.json")
 DUEL_FILE = Path(__file__).with_name("expert_duel.json")  # the expert with two players
 
-TEXTS = {
-    "heuristic": "the plain player: builds what it can, saves for income, names by elimination",
-    "builder": "rushes to a complete city with cheap districts",
-    "opportunist": "works out who holds which role and acts on it",
-    "aggressor": "turns Assassin, Thief, Warlord, Witch and Diplomat on whoever leads",
-    "economist": "income first, then dear and unique districts",
-    "expert": "balanced, tuned against the others",
-}
-
 
 def to_vector(record: Any) -> Any:
     """The weights of one record as a float64 vector, in the order of `names`."""

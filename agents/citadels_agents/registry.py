@@ -69,8 +69,6 @@ class KernelAgent:
     Its answer depends on what its seat knows and on the view's seed.
     """
 
-    in_kernel = True
-
     def __init__(self, name: str, row: Any, milliseconds: float = 0.0, trees: int = 1) -> None:
         self.name = name
         self.row = row  # AGENT array of one
@@ -283,7 +281,7 @@ def play_lineups(rules: Rules, lineups: Iterable[Sequence[Any]], seeds: Any, thr
 
 def _play_through_game(rules: Rules, lineup: Sequence[Any], seed: int, number: int) -> Any:
     """One game answer by answer; agents see a `View`."""
-    game, result = Game(rules, seed), np.zeros(1, arena.RESULT)
+    game, result = Game(rules, seed), state.records(1, arena.RESULT)
     result["first_crown"] = game.crown
     chance = np.random.SeedSequence(seed).generate_state(2, np.uint64)
     step = 0
@@ -307,11 +305,7 @@ def _play_through_game(rules: Rules, lineup: Sequence[Any], seed: int, number: i
         result["decisions"] += 1
         result["seat_decisions"][0, seat] += 1
         game.play(index)
-    states = game._states
-    result["rounds"], result["truncated"] = game.round_number, game.truncated
-    result["bell_tower"] = bool(states["ending"][0]) and game.districts_to_end < rules.city_size
-    result["wins"] = game._steps["rewards"]
-    result["scores"][0, : rules.players] = game.scores()
+    arena.finish_one(game._states, result)
     return result[0]
 
 
