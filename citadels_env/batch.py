@@ -26,6 +26,12 @@ def next_seed(seed):
     return state.mix(seed + GOLDEN)
 
 
+def next_seeds(seeds: Any) -> Any:
+    """`next_seed` for an array of seeds (uint64)."""
+    with np.errstate(over="ignore"):
+        return _mix(seeds + GOLDEN)
+
+
 # What goes into a step and comes out of it, one record per game.
 STEP = np.dtype(
     [
@@ -185,7 +191,11 @@ class Batch:
     rewards: (N, 8) float32, by absolute seat; not zero only in the step that ends a game.
     done: (N,) bool, the game ended in the last step.
     seeds: (N,) uint64, the seed of the game being played in each place.
+
+    A copy (`copy.deepcopy`, `pickle`) continues identically.
     """
+
+    _VIEWS: tuple[str, ...] = ("rewards", "seeds", "_answers")  # parts of other arrays
 
     def __init__(
         self,
@@ -225,12 +235,23 @@ class Batch:
         self._observed = False
         self._index = np.arange(n)
         self._steps = state.records(n, STEP)
-        self.rewards = self._steps["rewards"].view(np.ndarray)
-        self.seeds = self._steps["seed"].view(np.ndarray)
-        self._answers = self._steps["answer"].view(np.ndarray)
+        self._take_views()
         self.seeds[:] = game_seeds(seed, n)
         self._answers[:] = DEAL
         self._advance(observe_too=False)
+
+    def _take_views(self) -> None:
+        """Parts of the arrays, at hand."""
+        self.rewards = self._steps["rewards"].view(np.ndarray)
+        self.seeds = self._steps["seed"].view(np.ndarray)
+        self._answers = self._steps["answer"].view(np.ndarray)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in self._VIEWS}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        self._take_views()
 
     def _advance(self, observe_too: bool) -> None:
         observations = self._observations if observe_too else self._nothing
@@ -319,7 +340,7 @@ class Batch:
     def deal(self, seed: int | None = None) -> None:
         """Deal new games everywhere: from `seed`, or each place's next game."""
         if seed is None:
-            self.seeds[:] = _mix(self.seeds + GOLDEN)
+            self.seeds[:] = next_seeds(self.seeds)
         else:
             self.seeds[:] = game_seeds(seed, self.num_games)
         self._answers[:] = DEAL

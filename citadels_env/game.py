@@ -70,6 +70,18 @@ class Game:
         return game
 
     @classmethod
+    def of_state(cls, rules: Rules, states: Any, seed: int = 0) -> "Game":
+        """A game that goes on from the first record of `states` (see `citadels_env.state`), played by `rules`; it has no notation."""
+        game = cls.__new__(cls)
+        game._begin(rules, seed)
+        own = state.copied(game._states["rules"])
+        game._states.view(np.uint8)[...] = state.copied(states[:1]).view(np.uint8)
+        game._states["rules"] = own
+        game._redealt = True
+        game._advance(batch.LOOK)
+        return game
+
+    @classmethod
     def replay(cls, text: str) -> "Game":
         """The game that `notation` wrote; raises ValueError, naming the line, if it is not one."""
         return notation.replay(cls, text)
@@ -296,10 +308,15 @@ class Game:
         return result[0]
 
     def redeal(self, seat: int, seed: int) -> "Game":
-        """A copy of the game with other hidden cards, roles and chances, consistent with all that `seat` knows."""
+        """A copy of the game with other hidden cards, roles and chances, consistent with all that `seat` knows.
+
+        It has no notation, its log begins anew, and its seed is not the game's: they would tell what is hidden.
+        """
         copy = self.clone()
         batch.redeal(copy._states, np.array([self._seat(seat)]), batch.game_seeds(seed, 1))
         copy._redealt = True
+        copy.seed, copy._answered, copy._start = seed, [], None
+        copy._steps["seed"] = seed
         return copy
 
     def clone(self) -> "Game":

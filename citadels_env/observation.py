@@ -159,7 +159,8 @@ def write(g, seat, rows, width, templates, out):
     """Write what `seat` sees into `out` (uint8 array of size(rows)).
 
     `templates` has a row of `template` for every set of rules; `width` is N_DISTRICTS, given at run time, since
-    copies of a length known to the compiler are unrolled into slow scalar code.
+    copies of a length known to the compiler are unrolled into slow scalar code.  Cards are written into slices from 0 on,
+    because Numba's check for negative indices keeps other loops from being vectorised.
     """
     fixed = templates[g.rules.template]
     for index in range(fixed.size):
@@ -167,8 +168,9 @@ def write(g, seat, rows, width, templates, out):
     write_question(g, seat, width, out)
     write_game(g, seat, out)
     write_draft(g, seat, out)
+    hand = out[_HAND : _HAND + width]
     for card in range(width):
-        out[_HAND + card] = g.hand[seat, card]
+        hand[card] = g.hand[seat, card]
     if g.any_known[state.MUSEUM_PILE]:
         for card in range(width):
             out[_MUSEUM + card] = np.int64(g.known[state.MUSEUM_PILE, card]) >> 2 * seat & 3
@@ -184,14 +186,17 @@ def write(g, seat, rows, width, templates, out):
     other = seat
     for row in range(n):
         write_player(g, other, out, _PLAYERS + row * _N_PLAYER_COLUMNS)
+        cells = out[city + row * width : city + row * width + width]
         for card in range(width):
-            out[city + row * width + card] = g.city[other, card]
+            cells[card] = g.city[other, card]
         if artist:
+            cells = out[coins + row * width : coins + row * width + width]
             for card in range(width):
-                out[coins + row * width + card] = g.coins[other, card]
+                cells[card] = g.coins[other, card]
         if row > 0 and g.any_known[other]:
+            cells = out[known + (row - 1) * width : known + row * width]
             for card in range(width):
-                out[known + (row - 1) * width + card] = np.int64(g.known[other, card]) >> 2 * seat & 3
+                cells[card] = np.int64(g.known[other, card]) >> 2 * seat & 3
         other = other + 1 if other + 1 < n else 0
     write_marks(g, seat, n, out)
 

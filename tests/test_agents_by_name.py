@@ -255,3 +255,14 @@ def test_line_ups_of_a_wrong_length_are_refused() -> None:
         play_lineups(GERMAN, [["random"] * 4], game_seeds(1, 2))
     with pytest.raises(ValueError, match="nobody has anything to answer"):
         View(_some(Game(GERMAN, 1), 5000))
+
+
+def test_a_determinised_game_tells_neither_the_seed_nor_what_was_drafted():
+    game = Game(GERMAN, seed=77)
+    while game.question == "DRAFT":
+        game.play(game.legal_indices()[0])
+    for world in (View(game, seed=5).determinise(6), game.redeal(1, 5)):
+        assert world.seed != 77
+        assert world.log == []
+        assert world._steps["seed"][0] != 77
+    assert len(game.log) > 0

@@ -2,5 +2,21 @@
 
 from .arena import RESULT
 from .registry import Agent, AgentError, KernelAgent, View, make, names, play_games, play_lineups, register
+from .rollout import Collector, play_to_end
+from .seated import SeatedBatch
 
-__all__ = ["RESULT", "Agent", "AgentError", "KernelAgent", "View", "make", "names", "play_games", "play_lineups", "register"]
+__all__ = [
+    "RESULT",
+    "Agent",
+    "AgentError",
+    "Collector",
+    "KernelAgent",
+    "SeatedBatch",
+    "View",
+    "make",
+    "names",
+    "play_games",
+    "play_lineups",
+    "play_to_end",
+    "register",
+]

@@ -124,6 +124,14 @@ def play_searching(states, seeds, table, seating, results, coefficients, nodes, 
         finish(g, result)
 
 
+def table_of(agents: Sequence[Any]) -> Any:
+    """The AGENT records of kernel agents, for the kernel."""
+    table = state.records(len(agents), AGENT)
+    for k, agent in enumerate(agents):
+        table[k] = agent.row[0]
+    return table
+
+
 def play_seated(rules: Rules, table: Any, seating: Any, seeds: Any, threads: int = 1) -> Any:
     """Play one game per row of `seating` between the kernel agents of `table`; RESULT records in order.
 

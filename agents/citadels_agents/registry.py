@@ -164,6 +164,18 @@ class AgentError(RuntimeError):
 _FACTORIES: dict[str, Callable[..., Any]] = {}
 
 
+def _network(file: str = "", choice: str = "best") -> Any:
+    """The trained network of a file (imported when it is asked for)."""
+    if not file:
+        raise ValueError("network needs the file that was trained: network:file=PATH")
+    from .networks import NetworkAgent
+
+    return NetworkAgent.load(file, choice)
+
+
+_FACTORIES["network"] = _network
+
+
 def register(name: str, factory: Callable[..., Agent]) -> None:
     """Make `factory(**options)` available as ``make("name:option=value")``; raises ValueError if the name is taken."""
     if name in names():
@@ -183,7 +195,8 @@ def make(spec: str) -> Any:
 
     Personas take `inference` (none, elimination, behavioural).  ismcts and cheating take iterations or milliseconds,
     persona, inference, horizon (rounds played after the present one before estimating), exploration, widening,
-    opponents (search or persona) and trees (searched side by side and added up).
+    opponents (search or persona) and trees (searched side by side and added up).  network takes `file`, what `citadels train` or
+    `citadels export` wrote, and choice (best or sample).
 
     Raises ValueError for an unknown name, option or value.
     """
@@ -203,7 +216,7 @@ def make(spec: str) -> Any:
             raise ValueError(f"{spec}: {error}") from error
         agent.name = spec
         return agent
-    row = np.zeros(1, arena.AGENT)
+    row = state.records(1, arena.AGENT)
     allowed = {"random": (), "ismcts": (*DEFAULTS, "milliseconds", "inference"), "cheating": (*DEFAULTS, "milliseconds", "inference")}
     for key in options:
         known = allowed.get(name, ("inference",))
@@ -269,7 +282,7 @@ def play_lineups(rules: Rules, lineups: Iterable[Sequence[Any]], seeds: Any, thr
     if inside:
         agents = {agent.name: agent for k in inside for agent in every[k]}
         number = {name: index for index, name in enumerate(agents)}
-        table = np.concatenate([agent.row for agent in agents.values()])
+        table = arena.table_of(list(agents.values()))
         seating = np.zeros((len(inside), MAX_PLAYERS), np.int64)
         for place, k in enumerate(inside):
             seating[place, : rules.players] = [number[agent.name] for agent in every[k]]
@@ -335,7 +348,7 @@ def play_games(
     if all(getattr(agent, "in_kernel", False) for agent in made):
         full = np.zeros((num_games, MAX_PLAYERS), np.int64)
         full[:, :players] = seating
-        return arena.play_seated(rules, np.concatenate([agent.row for agent in made]), full, seeds, threads)
+        return arena.play_seated(rules, arena.table_of(made), full, seeds, threads)
     return play_lineups(rules, [[made[k] for k in row] for row in seating], seeds, threads)
 
 

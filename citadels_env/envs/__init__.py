@@ -1,1 +1,1 @@
-"""The environments of other libraries' kinds; only here are gymnasium and pettingzoo imported."""
+"""The PettingZoo environment."""
