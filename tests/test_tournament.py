@@ -22,7 +22,9 @@ from click.testing import CliRunner
 
 import citadels_agents
 from citadels_agents import RESULT
-from citadels_env import FRENCH, GERMAN, Game
+from citadels_agents.networks import save_network
+from citadels_env import FRENCH, GERMAN, Game, observation
+from citadels_env.actions import N_ACTIONS
 from citadels_experiments import cli, ladder, stats, tournament, tournament_plots
 from citadels_experiments.plots import png
 from citadels_experiments.tournament import Tournament, Units
@@ -769,3 +771,19 @@ def test_the_command_names_the_rules(luce):
     assert asked(GERMAN)["districts"] is None
     with pytest.raises(click.BadParameter, match=r"rules\.json"):  # rules of one's own are in a file
         asked(GERMAN.with_(city_size=6))
+
+
+def test_another_network_under_the_same_name_is_another_tournament(tmp_path):
+    file, rng = tmp_path / "player.safetensors", np.random.default_rng(0)
+    shapes = {"body.0": (8, observation.size(4)), "policy": (N_ACTIONS, 8), "value": (1, 8)}
+
+    def train():
+        tensors = {f"{name}.weight": rng.normal(0, 0.1, shape).astype(np.float32) for name, shape in shapes.items()}
+        tensors |= {f"{name}.bias": np.zeros(shape[0], np.float32) for name, shape in shapes.items()}
+        save_network(file, tensors, rules=[GERMAN], rows=4)
+        return Tournament(GERMAN, (f"network:file={file}", "random"), blocks=2)
+
+    games = tournament.run(train(), tmp_path / "t", 1)
+    with pytest.raises(ValueError, match="files: .*" + re.escape(file.name)):
+        tournament.run(train(), tmp_path / "t", 1)
+    assert len(games) == len(pd.read_csv(tmp_path / "t" / "games.csv"))

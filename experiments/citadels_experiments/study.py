@@ -26,7 +26,7 @@ import pandas as pd
 
 import citadels_agents
 import citadels_env
-from citadels_agents import play_games
+from citadels_agents import make, play_games
 from citadels_env import ROLES, Rules
 
 from . import folders, stats
@@ -121,8 +121,15 @@ class Study:
             "agents": self.seats,
             "rules": rules,
             "sets": [", ".join(roles) for roles in self.sets],
+            **files(self.seats),
         }
         return dict(json.loads(json.dumps(plain)))
+
+
+def files(names: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Checksums of the files that agents are read from: another file of the same name is another player."""
+    found = {name: str(make(name).fingerprint) for name in dict.fromkeys(names) if name.startswith("network:")}
+    return {"files": found} if found else {}
 
 
 def sources() -> str:

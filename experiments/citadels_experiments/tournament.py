@@ -27,7 +27,7 @@ from citadels_agents import RESULT, AgentError, make, play_lineups
 from citadels_env import Rules
 
 from . import folders, stats
-from .study import sources
+from .study import files, sources
 
 DESIGNS = ("duel", "mixed")
 FIRST_CHECK = 10  # replicates before the precision is looked at for the first time
@@ -125,13 +125,14 @@ class Tournament:
             "precision": self.precision,
             "modules": self.modules,
             "rules": asdict(self.rules),
+            **files(self.names),
         }
         return dict(json.loads(json.dumps(plain)))
 
     @classmethod
     def from_parameters(cls, parameters: dict[str, Any], check: bool = True) -> "Tournament":
         """The tournament of a manifest; without `check` its agents need not be there."""
-        plain = {name: value for name, value in parameters.items() if name != "sources"}
+        plain = {name: value for name, value in parameters.items() if name not in ("sources", "files")}
         for name in ("agents", "fields"):
             plain[name] = tuple(plain[name])
         plain["modules"] = tuple(map(tuple, plain["modules"]))
