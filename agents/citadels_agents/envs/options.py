@@ -1,0 +1,135 @@
+"""What the Gymnasium environments share: options, spaces, seeds, and copies in mid-game."""
+
+from collections.abc import Mapping, Sequence
+from operator import index
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+
+from citadels_env import GERMAN, Game, Rules, observation
+from citadels_env.actions import N_ACTIONS
+
+from ..seated import SELF, SeatedBatch
+
+MASK_IN = ("obs", "info", "both")
+ILLEGAL = ("terminate", "raise")
+ILLEGAL_REWARD = -1.0  # of the learner whose illegal answer ends a game
+_KEPT = ("states", "_steps", "games", "_masks", "_observations")  # all that changes in a SeatedBatch
+
+
+class Seated:
+    """One seat against agents in every game of a `SeatedBatch` that deals no games by itself.
+
+    Options of both environments
+    ----------
+    rules: the rules of the game (`GERMAN` if not given), or several `Rules` of which each game is played by one.
+    num_players: 2 to 8; as many as the rules say if not given (4 in the editions).
+    opponents: who plays the other seats.  A spec of `citadels_agents.make` or an agent: plays all of them.  A list: the one k places
+        to the left of the learner.  A mapping of specs to shares: drawn for each seat of each game anew.
+    seat: the learner's seat, the same in all games; drawn from each game's seed if not given.
+    rewards: what the end of a game pays: "win" (1, shared by the winners of a tie), "score" (a tenth of the points above the mean) or
+        "rank" (from 1 for the first to -1 for the last).
+    mask_in: where the action mask stands.  "obs": the observation is a dictionary of `observation` and `action_mask`; "info": it is
+        the flat array alone, and the mask is in the info as `action_mask`; "both".
+    compact: observations with as many player rows as there are players instead of eight.
+    illegal: what an illegal answer does.  "terminate": it ends the game with a reward of -1; "raise": it raises ValueError, and nothing
+        changes.
+    render_mode: "ansi" or None.
+
+    Raises ValueError for impossible options, naming them.
+    """
+
+    def _set_up(
+        self,
+        num_games: int,
+        threads: int,
+        *,
+        rules: Rules | Sequence[Rules] | None,
+        num_players: int | None,
+        opponents: Any,
+        seat: int | None,
+        rewards: str,
+        mask_in: str,
+        compact: bool,
+        illegal: str,
+        render_mode: str | None,
+    ) -> None:
+        for name, value, allowed in (
+            ("mask_in", mask_in, MASK_IN),
+            ("illegal", illegal, ILLEGAL),
+            ("render_mode", render_mode, (None, "ansi")),
+        ):
+            if value not in allowed:
+                raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, not {value!r}")
+        every = (GERMAN,) if rules is None else (rules,) if isinstance(rules, Rules) else rules
+        if isinstance(every, str) or not all(isinstance(r, Rules) for r in every):
+            raise ValueError(f"rules must be Rules, such as GERMAN.with_(players=5), or several of them, not {rules!r}")
+        if num_players is not None:
+            every = tuple(r.with_(players=num_players) for r in every)
+        least = min((r.players for r in every), default=0)
+        if not (seat is None or (hasattr(seat, "__index__") and 0 <= seat < least)):
+            raise ValueError(f"seat must be a seat from 0 to {least - 1} or None, not {seat!r}")
+        if not isinstance(opponents, str | Mapping | Sequence):
+            opponents = [opponents] * max(r.players for r in every)
+        if opponents == SELF or (not isinstance(opponents, str) and SELF in opponents):
+            raise ValueError(
+                "opponents are agents; to answer for all seats yourself use citadels_agents.SeatedBatch or the AEC environment"
+            )
+        self._arguments: dict[str, Any] = {
+            "rules": tuple(every),
+            "num_games": num_games,
+            "opponents": opponents,
+            "own_seat": None if seat is None else index(seat),
+            "rewards": rewards,
+            "threads": threads,
+            "compact": compact,
+        }
+        self._mask_in_obs, self._mask_in_info = mask_in != "info", mask_in != "obs"
+        self._raises = illegal == "raise"
+        self.render_mode = render_mode
+        self._batch = self._new_batch()
+
+    def _new_batch(self) -> SeatedBatch:
+        batch = SeatedBatch(**self._arguments, auto_reset=False)
+        batch.observations()
+        return batch
+
+    def _space(self) -> spaces.Space[Any]:
+        """The observation space of one game."""
+        high = observation.high(self._batch.observation_rows)
+        flat = spaces.Box(np.zeros_like(high), high, dtype=np.uint8)
+        if not self._mask_in_obs:
+            return flat
+        return spaces.Dict({"observation": flat, "action_mask": spaces.Box(0, 1, (N_ACTIONS,), np.int8)})
+
+    def _game(self, place: int) -> Game:
+        batch = self._batch
+        return Game.of_state(batch.rules[batch.games["rules"][place]], batch.states[place : place + 1])
+
+    def _refusal(self, place: int, action: Any) -> str:
+        """Why an action is illegal, with the legal ones."""
+        try:
+            self._game(place).play(action)
+        except ValueError as error:
+            return str(error)
+        raise AssertionError(f"{action} is legal")
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {name: getattr(self._batch, name).tobytes() for name in _KEPT}
+        return {**{name: value for name, value in self.__dict__.items() if name != "_batch"}, "kept": kept}
+
+    def __setstate__(self, contents: dict[str, Any]) -> None:
+        kept = contents.pop("kept")
+        self.__dict__.update(contents)
+        self._batch = self._new_batch()
+        for name, content in kept.items():
+            array = getattr(self._batch, name)
+            array.view(np.uint8).reshape(-1)[:] = np.frombuffer(content, np.uint8)
+
+
+def seed_of(seed: Any) -> int:
+    """A seed given by a user; raises ValueError if it is none."""
+    if not hasattr(seed, "__index__") or not 0 <= index(seed) < 2**64:
+        raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}")
+    return index(seed)

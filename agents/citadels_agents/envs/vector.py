@@ -1,0 +1,228 @@
+"""Many games for Gymnasium: one seat of each against agents, all played by the kernel."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.error import ResetNeeded
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+
+from citadels_env import Game
+from citadels_env.actions import N_ACTIONS
+from citadels_env.batch import DEAL, LOOK, next_seeds
+
+from .options import ILLEGAL_REWARD, Seated, seed_of
+
+
+class CitadelsVectorEnv(Seated, VectorEnv[Any, Any, Any]):
+    """Many games of `CitadelsEnv` at once, without a Python object for any: `gymnasium.make_vec("citadels_env:Citadels-v0", ...)`.
+
+    num_envs: the number of games N.
+    autoreset_mode: an `AutoresetMode`, its name or its value.  NEXT_STEP: the step after the end of a game deals the next one, ignores
+        the action and rewards 0.  SAME_STEP: the step that ends a game deals the next one; the last observation and info are in the
+        infos as `final_obs` and `final_info`.  DISABLED: reset ended games with `reset(options={"reset_mask": ...})`.
+    threads: threads to use; games do not depend on it.
+    copy: return arrays of the caller's own; otherwise observations and masks are live arrays that the next call overwrites.
+
+    The other options are those of `citadels_agents.envs.options.Seated`.  Observations, infos and games are those that Gymnasium's
+    `SyncVectorEnv` has with N `CitadelsEnv`, but for `illegal_action`, which is the number of the action.
+
+    `reset(seed=s)` deals the game of seed s + i in place i; each next game in a place follows from the last one's seed.
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        rules: Any = None,
+        num_players: int | None = None,
+        opponents: Any = "heuristic",
+        seat: int | None = None,
+        rewards: str = "win",
+        mask_in: str = "obs",
+        compact: bool = False,
+        illegal: str = "terminate",
+        render_mode: str | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        threads: int = 1,
+        copy: bool = True,
+    ) -> None:
+        modes = {mode.name: mode for mode in AutoresetMode} | {mode.value: mode for mode in AutoresetMode}
+        if not isinstance(autoreset_mode, AutoresetMode) and (not isinstance(autoreset_mode, str) or autoreset_mode not in modes):
+            raise ValueError(f"autoreset_mode must be one of {', '.join(mode.name for mode in AutoresetMode)}, not {autoreset_mode!r}")
+        self._mode = autoreset_mode if isinstance(autoreset_mode, AutoresetMode) else modes[autoreset_mode]
+        self._set_up(
+            num_envs, threads, rules=rules, num_players=num_players, opponents=opponents, seat=seat, rewards=rewards, mask_in=mask_in,
+            compact=compact, illegal=illegal, render_mode=render_mode,
+        )  # fmt: skip
+        self.num_envs = num_envs
+        self.metadata = {"render_modes": ["ansi"], "render_fps": 1, "autoreset_mode": self._mode}
+        self._copy = copy
+        self.single_observation_space, self.single_action_space = self._space(), spaces.Discrete(N_ACTIONS)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.action_space = batch_space(self.single_action_space, num_envs)
+        self._places = np.arange(num_envs)
+        self._dealt = False
+        self._over = np.ones(num_envs, np.bool_)
+
+    def reset(self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Deal new games everywhere, or where `options["reset_mask"]` ((N,) bool) is set: observations and infos.
+
+        seed: of the first place, or one for each place; without one, the game that follows the last one's.
+        Raises ValueError or TypeError for impossible seeds or masks; nothing is changed then.
+        """
+        given, seeds = self._given(seed)
+        chosen = self._chosen(options)
+        super().reset(seed=int(seeds[0]) if given.all() else None)
+        batch = self._batch
+        following = next_seeds(batch.seeds) if self._dealt else self.np_random.integers(2**63, size=self.num_envs).astype(np.uint64)
+        batch.seeds[chosen] = np.where(given, seeds, following)[chosen]
+        batch.games["number"][chosen] += 1
+        self._over[chosen] = False
+        self._answer(np.where(chosen, DEAL, LOOK), self._over)
+        self._dealt = True
+        infos: dict[str, Any] = {}
+        self._add(infos, "seat", self._seats, chosen)
+        return self._seen(), self._with_masks(infos, chosen)
+
+    def _given(self, seed: Any) -> tuple[Any, Any]:
+        """Where a seed is given, and the seeds: (N,) bool and (N,) uint64."""
+        number = self.num_envs
+        if seed is None:
+            return np.zeros(number, np.bool_), np.zeros(number, np.uint64)
+        if isinstance(seed, str) or not isinstance(seed, Sequence | np.ndarray):
+            seed_of(seed_of(seed) + number - 1)
+            return np.ones(number, np.bool_), np.uint64(seed) + np.arange(number, dtype=np.uint64)
+        every = list(seed)
+        if len(every) != number:
+            raise ValueError(f"there are {number} games, but {len(every)} seeds")
+        given = np.array([one is not None for one in every])
+        return given, np.array([0 if one is None else seed_of(one) for one in every], np.uint64)
+
+    def _chosen(self, options: dict[str, Any] | None) -> Any:
+        """Where games are to be dealt: (N,) bool."""
+        if options is None or "reset_mask" not in options:
+            return np.ones(self.num_envs, np.bool_)
+        chosen = options["reset_mask"]
+        if not isinstance(chosen, np.ndarray) or chosen.dtype != np.bool_:
+            raise TypeError(f"options['reset_mask'] must be a NumPy array of bool, not {getattr(chosen, 'dtype', type(chosen).__name__)}")
+        if chosen.shape != (self.num_envs,) or not chosen.any():
+            raise ValueError(f"options['reset_mask'] must have shape ({self.num_envs},) and be true somewhere, not {chosen}")
+        if not self._dealt:
+            raise ResetNeeded("call reset() without a reset_mask before the first one with it")
+        return chosen
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Answer in every game: observations, rewards (N,) float64, terminated and truncated (N,) bool, and infos.
+
+        Raises ValueError for what are no actions at all (and for illegal ones with `illegal="raise"`), and
+        `gymnasium.error.ResetNeeded` where a game has ended and must be reset; nothing is changed then.
+        """
+        batch, dealt = self._batch, self._over
+        if not self._dealt:
+            raise ResetNeeded("call reset() before the first step")
+        if self._mode == AutoresetMode.DISABLED and dealt.any():
+            place = int(np.argmax(dealt))
+            raise ResetNeeded(f"game {place} is over; reset it with options={{'reset_mask': ...}} before the next step")
+        actions = np.asarray(actions)
+        if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
+            raise ValueError(f"actions must be {self.num_envs} whole numbers, not {actions.dtype} of shape {actions.shape}")
+        inside = (actions >= 0) & (actions < N_ACTIONS)
+        legal = batch._masks[self._places, actions if inside.all() else np.where(inside, actions, 0)].view(np.bool_) & inside
+        illegal = ~(legal | dealt)
+        if illegal.any():
+            refused = illegal if self._raises else illegal & ~inside
+            if refused.any():
+                place = int(np.argmax(refused))
+                raise ValueError(f"game {place}: {self._refusal(place, int(actions[place]))}")
+        if dealt.any():
+            batch.seeds[dealt] = next_seeds(batch.seeds[dealt])
+            batch.games["number"][dealt] += 1
+        answers = np.where(legal, actions, np.where(dealt, DEAL, LOOK)) if not legal.all() else actions
+        self._answer(answers, illegal)
+        done = batch.done.copy()
+        ended = done | illegal
+        truncated = np.zeros(self.num_envs, np.bool_)
+        rewards = np.zeros(self.num_envs)
+        infos: dict[str, Any] = {}
+        if ended.any():
+            truncated[done] = batch.games["ended_truncated"][done]
+            rewards[done] = batch.rewards[done, self._seats[done]]
+            rewards[illegal] = ILLEGAL_REWARD
+            infos = self._end(done, illegal, actions)
+        if self._mode != AutoresetMode.SAME_STEP:
+            self._over = ended
+            if dealt.any():
+                self._add(infos, "seat", self._seats, done | dealt)
+        elif ended.any():
+            infos = {"final_obs": self._final(ended), "_final_obs": ended.copy(), "final_info": self._with_masks(infos, ended)}
+            infos["_final_info"] = ended.copy()
+            batch.deal_in(np.flatnonzero(ended))
+            self._add(infos, "seat", self._seats, ended)
+        return self._seen(), rewards, ended & ~truncated, truncated, self._with_masks(infos, np.ones(self.num_envs, np.bool_))
+
+    def _answer(self, answers: Any, over: Any) -> None:
+        """Let the kernel answer in every game; those of `over` have ended."""
+        batch = self._batch
+        if self._copy:  # the array with the last observations is the caller's now
+            batch._observations = np.empty_like(batch._observations)
+        batch.step_unchecked(answers)
+        batch._masks[over] = 0
+
+    @property
+    def _seats(self) -> Any:
+        return self._batch.games["own"].astype(np.int64)
+
+    @staticmethod
+    def _add(infos: dict[str, Any], name: str, values: Any, where: Any) -> None:
+        """Put the `values` of some games into the infos, as Gymnasium does: zero in the others, and `_name` says where."""
+        infos[name] = np.zeros_like(values)
+        infos[name][where] = values[where]
+        infos[f"_{name}"] = where.copy()
+
+    def _end(self, done: Any, illegal: Any, actions: Any) -> dict[str, Any]:
+        """How games ended."""
+        infos: dict[str, Any] = {}
+        if done.any():
+            self._add(infos, "seat", self._seats, done)
+            self._add(infos, "scores", self._batch.games["ended_scores"], done)
+            self._add(infos, "rounds", self._batch.games["ended_rounds"].astype(np.int64), done)
+        if illegal.any():
+            self._add(infos, "illegal_action", actions.astype(np.int64), illegal)
+        return infos
+
+    def _final(self, ended: Any) -> Any:
+        """The last observations of games that ended: (N,) object array, None in the others."""
+        result = np.full(self.num_envs, None, object)
+        seen = list(self._batch.observations()[ended])
+        if self._mask_in_obs:
+            masks = self._batch._masks.view(np.int8)[ended]
+            seen = [{"observation": row, "action_mask": mask} for row, mask in zip(seen, masks, strict=True)]
+        for place, one in zip(np.flatnonzero(ended), seen, strict=True):
+            result[place] = one
+        return result
+
+    def _seen(self) -> Any:
+        seen = self._batch.observations()
+        if not self._mask_in_obs:
+            return seen
+        masks = self._batch._masks.view(np.int8)
+        return {"observation": seen, "action_mask": masks.copy() if self._copy else masks}
+
+    def _with_masks(self, infos: dict[str, Any], where: Any) -> dict[str, Any]:
+        if self._mask_in_info:
+            self._add(infos, "action_mask", self._batch._masks.view(np.int8), where)
+        return infos
+
+    def action_masks(self) -> Any:
+        """(N, N_ACTIONS) bool: the legal actions; a new array, or with `copy=False` a live one."""
+        return self._batch.masks().copy() if self._copy else self._batch.masks()
+
+    def game(self, place: int) -> Game:
+        """A copy of the game in a place, hidden cards included."""
+        return self._game(place)
+
+    def render(self) -> tuple[str, ...] | None:
+        """The whole games as texts, hidden cards included, with `render_mode="ansi"`."""
+        return None if self.render_mode is None else tuple(str(self._game(place)) for place in range(self.num_envs))
