@@ -151,11 +151,11 @@ def game_seeds(seed: int, n: int) -> Any:
 def fill_in_rules(states: Any, rules: Sequence[Rules], rows: int) -> Any:
     """Write one `Rules` into each record; return the observation templates that go with them."""
     number: dict[Rules, int] = {}
-    for r in rules:
-        number.setdefault(r, len(number))
-    states["rules"] = np.array([_prepared(r, rows)[0] for r in number], state.RULES)[[number[r] for r in rules]]
-    states["rules"]["template"] = [number[r] for r in rules]
-    return np.array([_prepared(r, rows)[1] for r in number])
+    which = [number.setdefault(r, len(number)) for r in rules]
+    records, templates = map(list, zip(*(_prepared(r, rows) for r in number), strict=True))
+    states["rules"] = np.array(records, state.RULES)[which]
+    states["rules"]["template"] = which
+    return np.array(templates)
 
 
 def templates_of(rules: Rules, rows: int) -> Any:
@@ -163,7 +163,7 @@ def templates_of(rules: Rules, rows: int) -> Any:
     return _prepared(rules, rows)[1][None, :]
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=32768)
 def _prepared(rules: Rules, rows: int) -> tuple[Any, Any]:
     """The RULES record and the observation template of `rules`."""
     record = state.rules_row(rules)

@@ -5,6 +5,7 @@ form has eight rows whatever the number of players; the compact form has as many
 value is a count or a flag of the table; nothing depends on a hidden card or role that the seat cannot know.
 """
 
+import math
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -47,7 +48,7 @@ class Block(NamedTuple):
     @property
     def size(self) -> int:
         """Entries of the block."""
-        return int(np.prod(self.shape))
+        return math.prod(self.shape)
 
 
 @cache
@@ -87,6 +88,7 @@ def size(rows: int = MAX_PLAYERS) -> int:
     return sum(block.size for block in blocks(rows))
 
 
+@cache
 def offsets(rows: int = MAX_PLAYERS) -> dict[str, int]:
     """Where each block begins."""
     at, result = 0, {}

@@ -96,7 +96,7 @@ def test_third_party_imports_are_declared():
                     imported.add(node.module.split(".")[0])
     third_party = imported - set(sys.stdlib_module_names) - set(PACKAGES)
     assert {"numpy", "numba", "click", "pandas"} <= third_party
-    assert third_party <= {name.replace("-", "_") for name in declared}
+    assert {name.lower() for name in third_party} <= {name.replace("-", "_") for name in declared}
 
 
 def test_public_names_are_documented():

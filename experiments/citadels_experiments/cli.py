@@ -449,6 +449,116 @@ def fit_value(persona: str, games: int, seed: int, out: Path) -> None:
         click.echo(f"{key}: {number}")
 
 
+def _needs_extra(error: ImportError) -> click.ClickException:
+    return click.ClickException(f"training needs the extra `rllib`: pip install '.[rllib]' ({error})")
+
+
+@main.command()
+@click.option(
+    "--config", required=True, metavar="FILE", help="TOML file of the run, or one that comes along: quick, four_players, many_rules."
+)
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder of the run (results/train-NAME).")
+@click.option("--runners", type=click.IntRange(0), default=0, show_default=True, help="Remote runners; 0: games in the learning process.")
+@click.option("--address", help="Of a Ray cluster, such as auto or ray://host:10001; without it Ray runs on this machine alone.")
+@click.option("--threads", type=click.IntRange(1), help="Threads of torch in the learning process (all cores).")
+@click.option("--iterations", type=click.IntRange(1), help="Stop after so many, instead of what the file says.")
+@click.option("--minutes", type=click.FloatRange(0, min_open=True), help="Stop after so many of training, instead of what the file says.")
+def train(
+    config: str,
+    out: Path | None,
+    runners: int,
+    address: str | None,
+    threads: int | None,
+    iterations: int | None,
+    minutes: float | None,
+) -> None:
+    """Train a network by PPO, on RLlib's fast path.
+
+    Writes progress.csv (one row an iteration), evaluations.csv, tensorboard/, learning_curve.png, network.safetensors (an agent:
+    network:file=...), result.json and a checkpoint.  A run that was interrupted goes on when the same command is given again, and
+    so does one that is over, given more --iterations or --minutes.
+    """
+    from dataclasses import replace
+
+    from tqdm import tqdm
+
+    from .learning import training as trainings
+
+    try:
+        path = trainings.config_file(config)
+        plan = trainings.Training.from_file(path)
+        if iterations or minutes:
+            plan = replace(plan, run=replace(plan.run, iterations=iterations, minutes=minutes))
+        out = out or Path("results") / f"train-{path.stem}"
+        trainer = trainings.Trainer(plan, out, runners=runners, address=address, threads=threads)
+    except ImportError as error:
+        raise _needs_extra(error) from None
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+    from . import plots
+    from .learning import curves
+
+    heading = f"{path.stem}: {plan.games_text(trainer.games)}"
+    click.echo(heading)
+    if trainer.resumed:
+        click.echo(f"{out} holds {trainer.iteration} iterations already; going on", err=True)
+    by_time = plan.run.iterations is None
+    total = 60 * (plan.run.minutes or 0) if by_time else plan.run.iterations
+
+    def draw() -> None:
+        figure = curves.learning_curve(out, heading)
+        if figure is not None:
+            (out / "learning_curve.png").write_bytes(plots.png(figure))
+
+    with tqdm(total=total, unit=" s" if by_time else " iterations", file=sys.stderr, dynamic_ncols=True, bar_format=_BAR) as bar:
+
+        def report(row: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+            bar.update(min(total, row["seconds"] if by_time else row["iteration"]) - bar.n)
+            bar.set_postfix_str(
+                f"{row['steps_per_second']:,.0f} steps/s, entropy {row['entropy']:.2f}, value error {row['value_error']:.3f}"
+            )
+            if rows:
+                bar.write(_shares_text(row["steps"], row["seconds"], rows), file=sys.stdout)
+                draw()
+
+        try:
+            rows = trainer.run(report)
+        except RuntimeError as error:
+            raise click.ClickException(str(error)) from None
+        except KeyboardInterrupt:
+            click.echo(f"\nstopped; {out} holds the run up to iteration {trainer.saved}, and the same command goes on from there", err=True)
+            raise SystemExit(130) from None
+        finally:
+            trainer.close()
+    draw()
+    click.echo("at the end: " + _shares_text(trainer.steps, trainer.seconds, rows))
+    click.echo(f"wrote {', '.join(sorted(path.name for path in out.iterdir()))} to {out}")
+
+
+_BAR = "{percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}"
+
+
+def _shares_text(steps: int, seconds: float, rows: list[dict[str, Any]]) -> str:
+    shares = "   ".join(f"{row['opponents']} {row['share']:.3f} [{row['low']:.3f}, {row['high']:.3f}]" for row in rows)
+    return f"{steps / 1e6:7.2f} M steps, {seconds / 60:5.1f} min: wins against {shares}"
+
+
+@main.command()
+@click.argument("checkpoint", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@click.option("--module", default="learner", show_default=True, help="The module to write.")
+def export(checkpoint: Path, file: Path, module: str) -> None:
+    """Write a module of an RLlib CHECKPOINT to FILE, as an agent that plays without Ray and torch: network:file=FILE."""
+    from .learning import training as trainings
+
+    try:
+        click.echo(f"wrote {trainings.export_checkpoint(checkpoint, file, module)}")
+    except ImportError as error:
+        raise _needs_extra(error) from None
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
+
+
 @main.command()
 def warmup() -> None:
     """Compile the rules and the agents now, so that the next command starts at once."""

@@ -2,6 +2,7 @@
 
 import json
 import platform
+from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,9 @@ def versions() -> dict[str, str]:
             found[name] = version(name)
         except PackageNotFoundError:  # run from a checkout
             found[name] = "not installed"
+    for name in ("ray", "torch"):  # of the extra for training
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
     return found
 
 

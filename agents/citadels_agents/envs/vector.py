@@ -62,7 +62,7 @@ class CitadelsVectorEnv(Seated, VectorEnv[Any, Any, Any]):
         self.single_observation_space, self.single_action_space = self._space(), spaces.Discrete(N_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._places = np.arange(num_envs)
+        self._rows = np.arange(num_envs) * N_ACTIONS  # where the masks begin
         self._dealt = False
         self._over = np.ones(num_envs, np.bool_)
 
@@ -129,7 +129,7 @@ class CitadelsVectorEnv(Seated, VectorEnv[Any, Any, Any]):
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             raise ValueError(f"actions must be {self.num_envs} whole numbers, not {actions.dtype} of shape {actions.shape}")
         inside = (actions >= 0) & (actions < N_ACTIONS)
-        legal = batch._masks[self._places, actions if inside.all() else np.where(inside, actions, 0)].view(np.bool_) & inside
+        legal = batch._masks.view(np.bool_).ravel().take(self._rows + np.where(inside, actions, 0)) & inside
         illegal = ~(legal | dealt)
         if illegal.any():
             refused = illegal if self._raises else illegal & ~inside
@@ -147,8 +147,9 @@ class CitadelsVectorEnv(Seated, VectorEnv[Any, Any, Any]):
         rewards = np.zeros(self.num_envs)
         infos: dict[str, Any] = {}
         if ended.any():
-            truncated[done] = batch.games["ended_truncated"][done]
-            rewards[done] = batch.rewards[done, self._seats[done]]
+            places = np.flatnonzero(done)
+            truncated[places] = batch.games["ended_truncated"][places]
+            rewards[places] = batch.rewards[places, batch.games["own"][places]]
             rewards[illegal] = ILLEGAL_REWARD
             infos = self._end(done, illegal, actions)
         if self._mode != AutoresetMode.SAME_STEP:
@@ -177,8 +178,9 @@ class CitadelsVectorEnv(Seated, VectorEnv[Any, Any, Any]):
     @staticmethod
     def _add(infos: dict[str, Any], name: str, values: Any, where: Any) -> None:
         """Put the `values` of some games into the infos, as Gymnasium does: zero in the others, and `_name` says where."""
-        infos[name] = np.zeros_like(values)
-        infos[name][where] = values[where]
+        infos[name] = np.zeros(values.shape, values.dtype)
+        places = np.flatnonzero(where)  # few, and the values may be fields of records
+        infos[name][places] = values[places]
         infos[f"_{name}"] = where.copy()
 
     def _end(self, done: Any, illegal: Any, actions: Any) -> dict[str, Any]:

@@ -1,0 +1,51 @@
+"""The fast path as an RLlib configuration."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ray.rllib.algorithms.ppo import PPOConfig
+from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
+
+from .games import LEARNER, PAST
+from .learner import FastPPOTorchLearner
+from .multi_agent import stock_ppo
+from .network import HIDDEN
+from .runner import BatchedEnvRunner, FragmentsToBatch
+
+
+def fast_ppo(
+    games: Mapping[str, Any],
+    *,
+    runners: int = 0,
+    num_games: int = 128,
+    hidden: Sequence[int] = HIDDEN,
+    bfloat16: bool = False,
+    past: int = 0,
+    **training: Any,
+) -> PPOConfig:
+    """PPO on batched games: `stock_ppo` with another runner and learner.
+
+    games: the `env_config` (see `BatchedEnvRunner`).
+    runners: remote runners; with 0 the games are played in the process that learns.
+    num_games: games each runner plays side by side.  Few games and long fragments learn better than the reverse: 64 to 128 games,
+        128 answers or more of each to a training batch.
+    hidden, bfloat16, training: as in `stock_ppo`.
+    past: how many frozen versions there may be, as the modules past_0, past_1, ...
+
+    What it returns is an ordinary PPOConfig, to change at will.
+    """
+    config = stock_ppo(games, hidden, bfloat16, **training)
+    spec = config.rl_module_spec.rl_module_specs[LEARNER]
+    modules = [LEARNER, *(f"{PAST}_{k}" for k in range(past))]
+    return (
+        config.env_runners(env_runner_cls=BatchedEnvRunner, num_env_runners=runners, num_envs_per_env_runner=num_games)
+        .multi_agent(policies=modules)
+        .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs=dict.fromkeys(modules, spec)))
+        .learners(learner_class=FastPPOTorchLearner, learner_connector=fragments_to_batch, add_default_connectors_to_learner_pipeline=False)
+        .debugging(log_level="ERROR")
+    )
+
+
+def fragments_to_batch(observation_space: Any, action_space: Any) -> FragmentsToBatch:
+    """The learner connector of the fast path."""
+    return FragmentsToBatch(observation_space, action_space)

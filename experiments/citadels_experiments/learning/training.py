@@ -1,0 +1,540 @@
+"""A training run: what `citadels train` does.
+
+A run belongs to a folder, like a study: the same configuration goes on where it stopped.  Every iteration ends with a
+checkpoint that is there wholly or not at all, so an interruption loses the iteration under way and nothing else.
+"""
+
+import csv
+import json
+import math
+import os
+import shutil
+import tomllib
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import folders
+
+# read when torch is loaded: threads that spin while they wait take the cores from each other and from Ray
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+MODEL_FILE = "network.safetensors"
+STATE_FILE = "training.json"
+CONFIGS = Path(__file__).with_name("configs")
+PROGRESS = (
+    "iteration", "steps", "seconds", "steps_per_second", "games", "rounds", "entropy", "value_error", "explained_variance",
+    "policy_loss", "divergence", "past",
+)  # fmt: skip
+EVALUATION = ("iteration", "steps", "seconds", "opponents", "games", "share", "low", "high", "fair")
+
+
+@dataclass(frozen=True)
+class Network:
+    """The table `[network]`: widths of the layers, and whether to multiply in bfloat16."""
+
+    hidden: tuple[int, ...] = (256, 256)
+    bfloat16: bool = False
+
+
+@dataclass(frozen=True)
+class League:
+    """The table `[league]`: how many frozen past versions there are at most, and after how many iterations the next is taken.
+
+    They play where `opponents` in `[games]` says "past"; when all places are taken, a new one replaces the oldest.
+    """
+
+    past: int = 0
+    every: int = 50
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """The table `[evaluation]`: fixed opponents, each in all other seats; games against each; after how many iterations.
+
+    The end of the run is evaluated with `final_games`.
+    """
+
+    opponents: tuple[str, ...] = ("random", "heuristic")
+    games: int = 500
+    every: int = 50
+    final_games: int = 2000
+
+
+@dataclass(frozen=True)
+class Run:
+    """The table `[run]`: when to stop (iterations or minutes of training, whichever comes first), games side by side, seed."""
+
+    iterations: int | None = None
+    minutes: float | None = None
+    num_games: int = 128
+    seed: int = 0
+
+
+TABLES: dict[str, Any] = {"network": Network, "league": League, "evaluation": Evaluation, "run": Run}
+
+
+@dataclass(frozen=True)
+class Training:
+    """All of a run: the tables of its file.  `games` is for `Games.from_config`, `training` for `fast.fast_ppo`."""
+
+    games: Mapping[str, Any] = field(default_factory=dict)
+    training: Mapping[str, Any] = field(default_factory=dict)
+    network: Network = Network()
+    league: League = League()
+    evaluation: Evaluation = Evaluation()
+    run: Run = Run()
+
+    @classmethod
+    def from_file(cls, path: Path) -> "Training":
+        """The run that a TOML file describes; ValueError, naming the entry, for one that cannot be."""
+        try:
+            return cls.from_config(tomllib.loads(path.read_text(encoding="utf-8")))
+        except tomllib.TOMLDecodeError as error:
+            raise ValueError(f"{path} is no TOML: {error}") from None
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> "Training":
+        """The run of a mapping with the tables; ValueError for an unknown table or entry or an impossible value."""
+        from .games import KEYS, Games
+        from .multi_agent import DEFAULTS
+
+        _known("table", config, ("games", "training", *TABLES))
+        _known("entry of [games]", config.get("games", {}), KEYS)
+        _known("entry of [training]", config.get("training", {}), DEFAULTS)
+        made = {}
+        for name, kind in TABLES.items():
+            given = config.get(name, {})
+            _known(f"entry of [{name}]", given, [f.name for f in fields(kind)])
+            made[name] = kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in given.items()})
+        training = cls(dict(config.get("games", {})), dict(config.get("training", {})), **made)
+        training._check(Games.from_config(training.games))
+        return training
+
+    def _check(self, games: Any) -> None:
+        from citadels_agents import make
+        from citadels_agents.seated import SELF
+
+        from .games import PAST
+        from .multi_agent import DEFAULTS
+
+        numbers = {
+            "[league] past": (self.league.past, 0),
+            "[league] every": (self.league.every, 1),
+            "[evaluation] games": (self.evaluation.games, 1),
+            "[evaluation] every": (self.evaluation.every, 1),
+            "[evaluation] final_games": (self.evaluation.final_games, 1),
+            "[run] num_games": (self.run.num_games, 1),
+            "[run] seed": (self.run.seed, 0),
+        }
+        if self.run.iterations is not None:
+            numbers["[run] iterations"] = (self.run.iterations, 1)
+        settings = {**DEFAULTS, **self.training}
+        sizes = ("train_batch_size_per_learner", "minibatch_size", "num_epochs")
+        numbers |= {f"[training] {name}": (settings[name], 1) for name in sizes}
+        for name, (value, least) in numbers.items():
+            if isinstance(value, bool) or not isinstance(value, int) or value < least:
+                raise ValueError(f"{name} is a whole number of at least {least}, not {value!r}")
+        batch = settings["train_batch_size_per_learner"]
+        for name, value in (("[training] minibatch_size", settings["minibatch_size"]), ("[run] num_games", self.run.num_games)):
+            if value > batch:
+                raise ValueError(f"{name}, {value}, is larger than [training] train_batch_size_per_learner, {batch}")
+        for name in set(settings) - set(sizes):
+            _check_setting(name, settings[name])
+        if self.run.iterations is None and self.run.minutes is None:
+            raise ValueError("[run] needs iterations or minutes, after which to stop")
+        if self.run.minutes is not None and not (_is_number(self.run.minutes) and self.run.minutes > 0):
+            raise ValueError(f"[run] minutes is a number above 0, not {self.run.minutes!r}")
+        hidden = self.network.hidden
+        if not isinstance(hidden, tuple) or not hidden or not all(type(width) is int and width > 0 for width in hidden):
+            raise ValueError(f"[network] hidden is a list of widths of layers, positive whole numbers, not {_shown(hidden)}")
+        if not isinstance(self.network.bfloat16, bool):
+            raise ValueError(f"[network] bfloat16 is true or false, not {self.network.bfloat16!r}")
+        opponents = self.evaluation.opponents
+        if not isinstance(opponents, tuple) or not all(isinstance(name, str) for name in opponents):
+            raise ValueError(f"[evaluation] opponents is a list of names of agents, not {_shown(opponents)}")
+        asks = [games.opponents] if isinstance(games.opponents, str) else list(games.opponents)
+        for table, names in (("evaluation", opponents), ("games", asks)):
+            for name in names:
+                if table == "evaluation" or name not in (SELF, PAST):
+                    try:
+                        make(name)
+                    except ValueError as error:
+                        raise ValueError(f"[{table}] opponents: {error}") from None
+        if PAST in asks and not self.league.past:
+            raise ValueError("[games] opponents: 'past' needs a place for past versions; set [league] past to 1 or more")
+        if PAST in asks and isinstance(games.opponents, tuple):
+            raise ValueError("[games] opponents: 'past' may stand alone or in a table of shares, not in a list")
+
+    def games_text(self, games: Any) -> str:
+        """What is played, in a line."""
+        players = sorted({rules.players for rules in games.rules})
+        opponents = games.opponents
+        if isinstance(opponents, Mapping):
+            total = sum(opponents.values())
+            opponents = [f"{100 * share / total:.0f} % {name}" for name, share in opponents.items()]
+        who = opponents if isinstance(opponents, str) else ", ".join(opponents)
+        several = f"{len(games.rules)} sets of rules, " if len(games.rules) > 1 else ""
+        return f"{several}{'-'.join(map(str, dict.fromkeys((players[0], players[-1]))))} players, opponents {who}, seed {self.run.seed}"
+
+    def parameters(self) -> dict[str, Any]:
+        """What the results depend on, as plain data: all but when to stop."""
+        data = json.loads(json.dumps(asdict(self)))
+        del data["run"]["iterations"], data["run"]["minutes"]
+        return data
+
+
+def config_file(name: str) -> Path:
+    """The file of that path, or the one that comes along by that name; ValueError if there is neither."""
+    path, shipped = Path(name), CONFIGS / f"{name}.toml"
+    if path.is_file():
+        return path
+    if shipped.is_file():
+        return shipped
+    raise ValueError(f"there is no file {name}; those that come along are {', '.join(sorted(p.stem for p in CONFIGS.glob('*.toml')))}")
+
+
+def export_checkpoint(checkpoint: Path, file: Path, module: str = "learner") -> Path:
+    """Write a module of an RLlib checkpoint (of an algorithm made by `fast_ppo` or `stock_ppo`) as an agent's file.
+
+    A checkpoint is code as well as numbers (Ray pickles it): read only those you trust.  Raises ValueError for a folder that is no
+    such checkpoint.
+    """
+    from ray import cloudpickle
+    from ray.rllib.core.rl_module.rl_module import RLModule
+
+    from citadels_agents.networks import save_network
+
+    from .games import Games
+
+    checkpoint = checkpoint.resolve()
+    try:
+        state = RLModule.from_checkpoint(checkpoint / "learner_group" / "learner" / "rl_module" / module).get_state()
+        made_by = cloudpickle.loads((checkpoint / "env_runner" / "class_and_ctor_args.pkl").read_bytes())
+        options = dict(made_by["ctor_args_and_kwargs"][1]["config"].env_config)
+    except Exception as error:
+        raise ValueError(f"{checkpoint} is no checkpoint with a module {module!r}: {error}") from error
+    options.pop("seed", None)
+    games = Games.from_config(options)
+    return save_network(file, state, rules=games.rules, rules_shares=games.rules_shares, rows=games.rows)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _shown(value: Any) -> str:
+    return repr(list(value) if isinstance(value, tuple) else value)
+
+
+def _check_setting(name: str, value: Any) -> None:
+    """Raise ValueError for an impossible value of PPO's settings: numbers, or for lr and entropy_coeff a schedule."""
+    most = 1 if name in ("gamma", "lambda_") else math.inf
+    if name in ("lr", "entropy_coeff") and isinstance(value, list):
+        pairs = [
+            pair for pair in value if isinstance(pair, list) and len(pair) == 2 and all(_is_number(part) and part >= 0 for part in pair)
+        ]
+        steps = [pair[0] for pair in pairs]
+        if len(pairs) != len(value) or len(pairs) < 2 or steps[0] != 0 or steps != sorted(set(steps)):
+            raise ValueError(f"[training] {name} is a number, or a list of [steps, value], the first with 0 steps, not {value!r}")
+    elif not _is_number(value) or not 0 <= value <= most:
+        raise ValueError(f"[training] {name} is a number {'from 0 to 1' if most == 1 else 'of at least 0'}, not {value!r}")
+
+
+def _known(what: str, given: Any, allowed: Any) -> None:
+    if not isinstance(given, Mapping):
+        raise ValueError(f"{what}: {given!r} is no table")
+    for key in given:
+        if key not in allowed:
+            raise ValueError(f"there is no {what} {key!r}; there are {', '.join(allowed)}")
+
+
+Report = Callable[[dict[str, Any], list[dict[str, Any]]], None]  # of an iteration: its row, and the rows of its evaluation
+
+
+def start_ray(runners: int, address: str | None) -> None:
+    """Connect to the Ray cluster at `address`, or start Ray on this machine alone."""
+    if address is None:
+        # nobody else can reach a Ray of this machine alone, and it needs no dashboard
+        os.environ.setdefault("RAY_AUTH_MODE", "disabled")
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    import ray
+
+    if ray.is_initialized():
+        return
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
+    if address is not None:
+        try:
+            ray.init(address=address, **quiet)
+        except ConnectionError as error:
+            raise ValueError(f"there is no Ray cluster at {address}: {error}") from error
+    else:
+        ray.init(num_cpus=max(os.cpu_count() or 1, runners + 1), include_dashboard=False, object_store_memory=10**9, **quiet)
+
+
+class Trainer:
+    """Trains as `training` says, in `folder`.
+
+    runners: remote runners (0: games are played in this process).  address: of a Ray cluster.  threads: of torch, in this process.
+
+    With remote runners the games under way are not in the checkpoint: they begin anew when a run goes on.
+
+    Raises ValueError for a folder that holds another run.
+    """
+
+    def __init__(
+        self, training: Training, folder: Path, *, runners: int = 0, address: str | None = None, threads: int | None = None
+    ) -> None:
+        self.training, self.folder = training, folder
+        parameters = training.parameters()
+        folders.holds(folder, parameters, "training run")
+        start_ray(runners, address)
+        import torch
+        from tensorboardX import SummaryWriter
+
+        from .fast import fast_ppo
+        from .games import Games
+
+        if threads:
+            torch.set_num_threads(threads)
+        self.games = Games.from_config(training.games)
+        run, network = training.run, training.network
+        config = fast_ppo(
+            training.games,
+            runners=runners,
+            num_games=run.num_games,
+            hidden=network.hidden,
+            bfloat16=network.bfloat16,
+            past=training.league.past,
+            **training.training,
+        ).debugging(seed=run.seed)
+        self.algorithm = config.build_algo()
+        with suppress(OSError):  # a folder for logs in the home directory, which stays empty
+            Path(self.algorithm.logdir).rmdir()
+        folders.claim(folder, parameters)
+        self.iteration, self.steps, self.seconds, self.snapshots = 0, 0, 0.0, 0
+        self.resumed = self._restore()
+        self.saved = self.iteration  # the iteration of the checkpoint
+        for name in ("progress.csv", "evaluations.csv"):
+            self._trim(name, self.iteration if self.resumed else -1)
+        self.board = SummaryWriter(str(folder / "tensorboard"), purge_step=self.iteration + 1)
+
+    # --- running ----------------------------------------------------------------
+
+    def over(self) -> bool:
+        """Has the run reached its end?"""
+        run = self.training.run
+        done = run.iterations is not None and self.iteration >= run.iterations
+        return done or (run.minutes is not None and self.seconds >= 60 * run.minutes)
+
+    def run(self, report: Report | None = None) -> list[dict[str, Any]]:
+        """Train to the end, and evaluate what came out; the rows of the last evaluation.
+
+        `report` is told of every iteration.  A run that is over already is evaluated again.
+        """
+        if not self.iteration and not self.over():
+            self._keep_evaluation(self.evaluate(self.training.evaluation.games))
+        while not self.over():
+            row = self.step()
+            rows = []
+            if self.iteration % self.training.evaluation.every == 0:
+                rows = self.evaluate(self.training.evaluation.games)
+            self._keep(row, rows)
+            if report:
+                report(row, rows)
+        rows = self.evaluate(self.training.evaluation.final_games)
+        self._trim("evaluations.csv", self.iteration - 1)  # fewer games of the same network
+        self._keep_evaluation(rows)
+        self.export(rows)
+        folders.write_json(
+            self.folder / "result.json",
+            {"iteration": self.iteration, "steps": self.steps, "seconds": self.seconds, "evaluation": rows, "machine": folders.machine()},
+        )
+        return rows
+
+    def step(self) -> dict[str, Any]:
+        """One iteration; its row of progress.csv.  RuntimeError if losses or weights are not finite any more."""
+        result = self.algorithm.train()
+        played, learnt = result["env_runners"], result["learners"]["learner"]
+        seconds = float(result["time_this_iter_s"])
+        steps = int(played["num_env_steps_sampled"])
+        losses = {
+            "entropy": _number(learnt["entropy"]),
+            "value_error": _number(learnt["vf_loss"]),
+            "explained_variance": _number(learnt["vf_explained_var"]),
+            "policy_loss": _number(learnt["policy_loss"]),
+            "divergence": _number(learnt["mean_kl_loss"]),
+        }
+        broken = [name for name in ("entropy", "value_error", "policy_loss") if not math.isfinite(losses[name])]
+        # the last minibatch's losses are of the weights before it
+        if not all(np.isfinite(value).all() for value in self._weights().values()):
+            broken.append("a weight")
+        if broken:
+            raise RuntimeError(
+                f"iteration {self.iteration + 1}: {', '.join(broken)} is not finite; the run stays at iteration {self.iteration}. "
+                "Try a smaller lr in [training]"
+            )
+        self.iteration, self.steps, self.seconds = self.iteration + 1, self.steps + steps, self.seconds + seconds
+        league = self.training.league
+        if league.past and self.iteration % league.every == 0:
+            self._snapshot()
+        return {
+            "iteration": self.iteration,
+            "steps": self.steps,
+            "seconds": round(self.seconds, 2),
+            "steps_per_second": round(steps / seconds, 1),
+            "games": int(played["num_episodes"]),
+            "rounds": _number(played.get("rounds_mean")),
+            **losses,
+            "past": min(self.snapshots, league.past),
+        }
+
+    def _weights(self) -> dict[str, Any]:
+        """The learner's weights, as they are: views of them."""
+        from .games import LEARNER
+
+        weights: dict[str, Any] = self.algorithm.env_runner.module[LEARNER].get_state()
+        return weights
+
+    def evaluate(self, number: int) -> list[dict[str, Any]]:
+        """Win shares against the fixed opponents, one row each; played as the network's file will be, by NumPy in float32."""
+        from citadels_agents.networks import Network as Player
+
+        from .evaluation import win_share
+
+        policy = Player(self._weights(), self.games.rows)
+        where = {"iteration": self.iteration, "steps": self.steps, "seconds": round(self.seconds, 2)}
+        return [
+            where | win_share(policy, self.games, opponents, number, self.training.run.seed).as_dict()
+            for opponents in self.training.evaluation.opponents
+        ]
+
+    def _snapshot(self) -> None:
+        """Freeze the learner as the next past version, and show it to all runners."""
+        from .games import PAST
+
+        module = f"{PAST}_{self.snapshots % self.training.league.past}"
+        # copies: RLlib hands out views of the living weights
+        weights = {name: value.copy() for name, value in self._weights().items()}
+        self.snapshots += 1
+        past = min(self.snapshots, self.training.league.past)
+        self.algorithm.set_state({"learner_group": {"learner": {"rl_module": {module: weights}}}})
+
+        def show(runner: Any) -> None:
+            # by hand: RLlib does not send weights that were not trained
+            runner.module[module].set_state(weights)
+            runner.set_past(past)
+
+        self.algorithm.env_runner_group.foreach_env_runner(show)
+
+    def export(self, rows: list[dict[str, Any]]) -> Path:
+        """Write the network as an agent that plays by its file, with the record of its training."""
+        from citadels_agents.networks import save_network
+
+        record = {
+            "config": self.training.parameters(),
+            "iteration": self.iteration,
+            "steps": self.steps,
+            "seconds": round(self.seconds, 1),
+            "evaluation": rows,
+        }
+        return save_network(
+            self.folder / MODEL_FILE,
+            self._weights(),
+            rules=self.games.rules,
+            rules_shares=self.games.rules_shares,
+            rows=self.games.rows,
+            training=record,
+        )
+
+    def close(self) -> None:
+        """Stop the algorithm and its runners."""
+        self.board.close()
+        self.algorithm.stop()
+
+    # --- keeping ----------------------------------------------------------------
+
+    def _keep(self, row: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+        self._append("progress.csv", PROGRESS, [row])
+        for name in PROGRESS[3:]:
+            if math.isfinite(row[name]):
+                self.board.add_scalar(f"training/{name}", row[name], self.iteration)
+        if rows:
+            self._keep_evaluation(rows)
+            self.export(rows)
+        self._checkpoint()
+
+    def _keep_evaluation(self, rows: list[dict[str, Any]]) -> None:
+        """Write down an evaluation."""
+        self._append("evaluations.csv", EVALUATION, rows)
+        for entry in rows:
+            for name in ("share", "low", "high"):
+                self.board.add_scalar(f"evaluation/{entry['opponents']}/{name}", entry[name], self.iteration)
+
+    def _checkpoint(self) -> None:
+        """Save all of the run; what was saved before goes only when this is there."""
+        import torch
+
+        name = f"checkpoint-{self.iteration:06}"
+        target = self.folder / name
+        shutil.rmtree(target, ignore_errors=True)
+        self.algorithm.save_to_path(str(target.resolve()))
+        torch.save(torch.get_rng_state(), target / "torch_rng.pt")
+        state = {"checkpoint": name, "iteration": self.iteration, "steps": self.steps, "seconds": self.seconds, "snapshots": self.snapshots}
+        folders.write_json(self.folder / STATE_FILE, state)
+        self.saved = self.iteration
+        for old in self.folder.glob("checkpoint-*"):
+            if old.name != name:
+                shutil.rmtree(old, ignore_errors=True)
+
+    def _restore(self) -> bool:
+        """Take over the last checkpoint, if there is one."""
+        import torch
+
+        path = self.folder / STATE_FILE
+        if not path.exists():
+            return False
+        try:
+            state = json.loads(path.read_text(encoding="utf-8"))
+            there = self.folder / state["checkpoint"]
+            self.iteration, self.steps, self.seconds = int(state["iteration"]), int(state["steps"]), float(state["seconds"])
+            self.snapshots = int(state["snapshots"])
+        except (ValueError, TypeError, KeyError) as error:
+            raise ValueError(f"{path} is damaged ({type(error).__name__}: {error})") from error
+        try:
+            self.algorithm.restore_from_path(str(there.resolve()))
+            torch.set_rng_state(torch.load(there / "torch_rng.pt"))
+        except Exception as error:
+            raise ValueError(f"the checkpoint {there} cannot be read ({type(error).__name__}: {error})") from error
+        past = min(self.snapshots, self.training.league.past)
+        weights = self.algorithm.env_runner.module.get_state()
+        self.algorithm.env_runner_group.foreach_env_runner(lambda runner: (runner.module.set_state(weights), runner.set_past(past)))
+        return True
+
+    def _append(self, name: str, columns: tuple[str, ...], rows: list[dict[str, Any]]) -> None:
+        path = self.folder / name
+        new = not path.exists() or not path.stat().st_size
+        if rows:
+            with path.open("a", newline="", encoding="utf-8") as file:
+                writer = csv.DictWriter(file, columns)
+                if new:
+                    writer.writeheader()
+                writer.writerows(rows)
+
+    def _trim(self, name: str, last: int) -> None:
+        """Forget the rows of iterations after `last`."""
+        path = self.folder / name
+        lines = folders.whole_lines(path).decode().splitlines(keepends=True)
+        if lines:
+            kept = [line for line in lines[1:] if int(line.split(",", 1)[0]) <= last]
+            folders.write(path, "".join([lines[0], *kept]).encode())
+
+
+def _number(value: Any) -> float:
+    return float("nan") if value is None else round(float(value), 6)
