@@ -40,14 +40,16 @@ def choose(masks, words, chances, actions):
     for block in range(words.size // 8):  # a hundred zeros stand between two legal actions
         w = words[8 * block : 8 * block + 8]
         if w[0] | w[1] | w[2] | w[3] | w[4] | w[5] | w[6] | w[7]:
-            for k in range(64 * block, 64 * block + 64):
-                if masks[k]:
-                    while k >= (place + 1) * width:
-                        actions[place] = legal[int(chances[place] * found)] if found else 0
-                        place += 1
-                        found = 0
-                    legal[found] = k - place * width
-                    found += 1
+            for word in range(8 * block, 8 * block + 8):
+                if words[word]:
+                    for k in range(8 * word, 8 * word + 8):
+                        if masks[k]:
+                            while k >= (place + 1) * width:
+                                actions[place] = legal[int(chances[place] * found)] if found else 0
+                                place += 1
+                                found = 0
+                            legal[found] = k - place * width
+                            found += 1
     for last in range(place, n):
         actions[last] = legal[int(chances[last] * found)] if found else 0
         found = 0

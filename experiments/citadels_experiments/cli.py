@@ -548,7 +548,10 @@ def _shares_text(steps: int, seconds: float, rows: list[dict[str, Any]]) -> str:
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 @click.option("--module", default="learner", show_default=True, help="The module to write.")
 def export(checkpoint: Path, file: Path, module: str) -> None:
-    """Write a module of an RLlib CHECKPOINT to FILE, as an agent that plays without Ray and torch: network:file=FILE."""
+    """Write a module of an RLlib CHECKPOINT, or of the folder of a run, to FILE: an agent, network:file=FILE.
+
+    It plays without Ray and torch.  A checkpoint is code as well as numbers: read only those you trust.
+    """
     from .learning import training as trainings
 
     try:

@@ -657,6 +657,11 @@ def test_a_checkpoint_is_exported_with_the_weights_of_any_of_its_modules(finishe
         assert Network.load(file).rules == (GERMAN.with_(players=3, max_rounds=3),)
 
 
+def test_the_folder_of_a_run_is_exported_from_its_checkpoint(finished, tmp_path):
+    folder, _, weights, _ = finished
+    assert same(tensors(export_checkpoint(folder, tmp_path / "it.safetensors")), weights[3])
+
+
 def test_a_relative_path_of_a_checkpoint_will_do(finished, tmp_path, monkeypatch):
     monkeypatch.chdir(finished[0])
     export_checkpoint(Path("checkpoint-000004"), tmp_path / "it.safetensors")

@@ -201,7 +201,7 @@ def config_file(name: str) -> Path:
 
 
 def export_checkpoint(checkpoint: Path, file: Path, module: str = "learner") -> Path:
-    """Write a module of an RLlib checkpoint (of an algorithm made by `fast_ppo` or `stock_ppo`) as an agent's file.
+    """Write a module of an RLlib checkpoint (of an algorithm made by `fast_ppo` or `stock_ppo`), or of a run's folder, as an agent's file.
 
     A checkpoint is code as well as numbers (Ray pickles it): read only those you trust.  Raises ValueError for a folder that is no
     such checkpoint.
@@ -214,6 +214,8 @@ def export_checkpoint(checkpoint: Path, file: Path, module: str = "learner") -> 
     from .games import Games
 
     checkpoint = checkpoint.resolve()
+    if (checkpoint / STATE_FILE).is_file():
+        checkpoint /= json.loads((checkpoint / STATE_FILE).read_text(encoding="utf-8"))["checkpoint"]
     try:
         state = RLModule.from_checkpoint(checkpoint / "learner_group" / "learner" / "rl_module" / module).get_state()
         made_by = cloudpickle.loads((checkpoint / "env_runner" / "class_and_ctor_args.pkl").read_bytes())
