@@ -187,6 +187,20 @@ def test_every_module_to_be_trained_hands_over_its_own_decisions():
     assert set(BatchedEnvRunner(config=config, worker_index=0).sample()[0].columns) == {"past_0"}
 
 
+def test_past_alone_means_that_all_others_are_past_versions_once_there_are_any():
+    runner = runner_of({**SHORT, "opponents": "past"}, past=2, num_games=32)
+
+    def asked():
+        return runner.metrics.peek()["num_module_steps_sampled"]
+
+    runner.sample()
+    assert asked()["past_0"] == 0 < asked()[LEARNER]
+    runner.set_past(1)
+    for _ in range(30):
+        runner.sample()
+    assert asked()["past_0"] > asked()[LEARNER] / 2 > asked()["past_1"] == 0
+
+
 def test_past_versions_take_part_in_equal_shares_from_the_next_games_on():
     runner = runner_of(PASTS, past=3, num_games=64)
 

@@ -75,7 +75,7 @@ def test_rllibs_learners_compute_the_same_loss_from_masks_and_from_lists_of_lega
     from ray.rllib.evaluation.postprocessing import Postprocessing
 
     from citadels_experiments.learning.fast import fast_ppo
-    from citadels_experiments.learning.runner import LEARNER, spaces_of
+    from citadels_experiments.learning.games import LEARNER, spaces_of
 
     rows, batch, network = fragment()
     seen = {"observation": batch["observations"]}

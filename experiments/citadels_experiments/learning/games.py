@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+import numpy as np
+from gymnasium import spaces
+
 from citadels_agents import SeatedBatch
 from citadels_agents.seated import SELF
-from citadels_env import EDITIONS, Rules, scoring
+from citadels_env import EDITIONS, Rules, observation, scoring
+from citadels_env.actions import N_ACTIONS
 
 from ..study import role_sets
 
@@ -99,6 +103,14 @@ class Games:
             "compact": self.compact,
         }
         return SeatedBatch(self.rules, num_games, seed, **{**arguments, **changes})
+
+
+def spaces_of(games: Games) -> tuple[Any, Any]:
+    """The observation and action space of one seat."""
+    high = observation.high(games.rows)
+    flat = spaces.Box(np.zeros_like(high), high, dtype=np.uint8)
+    mask = spaces.Box(0, 1, (N_ACTIONS,), np.int8)
+    return spaces.Dict({"observation": flat, "action_mask": mask}), spaces.Discrete(N_ACTIONS)
 
 
 def _list(value: Any) -> list[Any]:

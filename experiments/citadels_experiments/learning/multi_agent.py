@@ -5,17 +5,16 @@ from operator import index
 from typing import Any
 
 import numpy as np
-from gymnasium import spaces
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.env.env_context import EnvContext
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
-from citadels_env import Game, observation
+from citadels_env import Game
 from citadels_env.actions import N_ACTIONS
 
-from .games import LEARNER, Games
+from .games import LEARNER, Games, spaces_of
 from .module import MaskedModule
 from .network import HIDDEN
 
@@ -58,11 +57,9 @@ class CitadelsMultiAgentEnv(MultiAgentEnv):
             config.vector_index += 1  # RLlib makes all environments of a runner from one context, and leaves this at 0
         self._first_seed: int | None = self._seed_of_game(seed)
         self.possible_agents = [f"player_{seat}" for seat in range(games.players)]
-        high = observation.high(games.rows)
-        flat = spaces.Box(np.zeros_like(high), high, dtype=np.uint8)
-        seen = spaces.Dict({"observation": flat, "action_mask": spaces.Box(0, 1, (N_ACTIONS,), np.int8)})
+        seen, actions = spaces_of(games)
         self.observation_spaces = dict.fromkeys(self.possible_agents, seen)
-        self.action_spaces = dict.fromkeys(self.possible_agents, spaces.Discrete(N_ACTIONS))
+        self.action_spaces = dict.fromkeys(self.possible_agents, actions)
         self.agents: list[str] = []
         self._acted: set[str] = set()
         super().__init__()

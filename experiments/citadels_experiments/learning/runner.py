@@ -41,24 +41,12 @@ from ray.rllib.utils.metrics import (
 from citadels_agents import Collector, play_to_end
 from citadels_agents.rollout import legal_lists
 from citadels_agents.seated import ENDED, SELF
-from citadels_env import observation
 from citadels_env.actions import N_ACTIONS
 
-from .games import LEARNER, PAST, Games
+from .games import LEARNER, PAST, Games, spaces_of
 
 GAMES_STATE = "games"
 AT_ONCE = 1024  # games of an evaluation played side by side
-
-
-def spaces_of(games: Games) -> tuple[Any, Any]:
-    """The observation and action space of one seat."""
-    seen = gymnasium.spaces.Dict(
-        {
-            "observation": gymnasium.spaces.Box(0, observation.high(games.rows), dtype=np.uint8),
-            "action_mask": gymnasium.spaces.Box(0, 1, (N_ACTIONS,), np.int8),
-        }
-    )
-    return seen, gymnasium.spaces.Discrete(N_ACTIONS)
 
 
 def policy_of(module: Any) -> Any:
@@ -225,13 +213,17 @@ class BatchedEnvRunner(EnvRunner, Checkpointable):
     def _past_modules(self) -> list[str]:
         return sorted((name for name in self.modules if name.startswith(f"{PAST}_")), key=lambda name: (len(name), name))
 
+    def _asks_past(self) -> bool:
+        opponents = self.games.opponents
+        return PAST in opponents if isinstance(opponents, Mapping) else opponents == PAST
+
     def _opponents(self) -> Any:
         """The opponents, with "past" replaced by the versions there are (the learner itself while there is none)."""
         opponents = self.games.opponents
-        if opponents == PAST:
-            opponents = {PAST: 1.0}
-        if not isinstance(opponents, Mapping) or PAST not in opponents:
+        if not self._asks_past():
             return opponents
+        if not isinstance(opponents, Mapping):
+            opponents = {PAST: 1.0}
         slots = self._past_modules()
         if not slots:
             raise ValueError(f"opponents: {PAST!r} needs modules {PAST}_0, {PAST}_1, ... among the policies")
@@ -244,7 +236,7 @@ class BatchedEnvRunner(EnvRunner, Checkpointable):
     def set_past(self, past: int) -> None:
         """From the next games on, `past` frozen versions take part."""
         self.past = past
-        if self.collector is not None and isinstance(self.games.opponents, Mapping) and PAST in self.games.opponents:
+        if self.collector is not None and self._asks_past():
             self.collector.batch.set_shares(self._opponents())
 
     def _policies(self, random_actions: bool) -> list[Any]:
