@@ -181,7 +181,7 @@ def write(g, seat, rows, width, templates, out):
     coins = city + rows * width
     known = coins + rows * width
     n = players(g)
-    for rank in range(np.int64(g.called) + 1):
+    for rank in range(min(np.int64(g.called) + 1, np.int64(g.rules.n_roles))):  # after the last turn all have been called
         if g.revealed[rank]:
             out[revealed + state.distance(g, seat, np.int64(g.owner[rank])) * N_RANKS + rank] = 1
     artist = g.rules.role[N_RANKS - 1] == Role.ARTIST
