@@ -41,7 +41,7 @@ def _shares(axes: Axes, evaluations: pd.DataFrame) -> None:
         axes.plot(rows["steps"], rows["share"], color=colour, marker="o", ms=3, label=f"against {name}: {rows['share'].iloc[-1]:.2f}")
         axes.fill_between(rows["steps"], rows["low"], rows["high"], color=colour, alpha=0.2, lw=0)
     axes.plot(evaluations["steps"], evaluations["fair"], color=GREY, ls="--", label="fair share")
-    axes.legend(loc="center right", framealpha=0.9)
+    axes.legend(loc="best", framealpha=0.9)
 
 
 def _losses(axes: Axes, progress: pd.DataFrame) -> None:
