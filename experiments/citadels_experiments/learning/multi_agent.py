@@ -159,7 +159,7 @@ def stock_ppo(games: Mapping[str, Any], hidden: Sequence[int] = HIDDEN, bfloat16
 
     games: the env_config of `CitadelsMultiAgentEnv`.
     hidden: widths of the network's layers.
-    bfloat16: multiply matrices in this precision, two to three times faster on processors that have it.
+    bfloat16: multiply matrices in this precision; see docs/training.md for when that is faster.
     training: arguments of `PPOConfig.training`, over DEFAULTS.
 
     Rewards come at the end of a game only and games are short, hence gamma 1.
