@@ -62,7 +62,7 @@ def test_the_expert_wins_at_least_0_40_against_three_plain_heuristics() -> None:
     assert _share(play_games(GERMAN, ["expert"] + ["heuristic"] * 3, 4000, seed=3, rotate=True), 4) >= 0.40
 
 
-@pytest.mark.parametrize("players", [2, 4, 7])
+@pytest.mark.parametrize("players", [2, 4, pytest.param(7, marks=pytest.mark.slow)])
 def test_the_expert_is_the_strongest_persona(players: int) -> None:
     fair, rules = 1 / players, GERMAN.with_(players=players)
     for persona in PERSONAS[:-1]:
@@ -144,6 +144,7 @@ def test_weights_are_documented_and_travel_through_vectors_and_files(tmp_path: P
         personas.from_vector(np.zeros(3))
 
 
+@pytest.mark.slow
 def test_search_beats_the_persona_it_plays_out_with() -> None:
     results = play_games(GERMAN, ["ismcts:iterations=200", "expert", "expert", "expert"], 120, seed=6, threads=2, rotate=True)
     assert _share(results, 4) > 0.30
