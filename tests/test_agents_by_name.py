@@ -10,6 +10,7 @@ from citadels_agents import AgentError, View, make, names, personas, play_games,
 from citadels_env import EDITIONS, FRENCH, GERMAN, ROLES, Batch, Game, actions, batch
 from citadels_env.batch import game_seeds
 from invariants import random_answers, random_rules
+from python_agents import Broken, First
 
 PERSONAS = ("heuristic", "builder", "opportunist", "aggressor", "economist", "expert")
 NEW_ROLES = ("Witch", "Tax Collector", "Wizard", "Emperor", "Abbot", "Alchemist", "Navigator", "Diplomat", "Artist")
@@ -190,34 +191,8 @@ def test_the_cheating_agent_plays_in_line_ups_only() -> None:
     assert results["decisions"][0] > 50
 
 
-class _First:
-    """Answers with the first legal text."""
-
-    name = "first"
-
-    def act(self, view: View) -> str:
-        assert not any(getattr(value, "__self__", None) is not None for value in vars(view).values())
-        assert view.mask.sum() == len(view.legal())
-        assert view.determinise(3).hand(view.seat)
-        return view.legal()[0]
-
-
-class _Broken(_First):
-    name = "broken"
-
-    def __init__(self, how: str) -> None:
-        self.how = how
-
-    def act(self, view: View) -> str:
-        if view.question == "PLAY":
-            if self.how == "raise":
-                raise RuntimeError("out of ideas")
-            return "build Atlantis"
-        return super().act(view)
-
-
 def test_agents_written_in_python_play_through_views() -> None:
-    lineups = [[_First(), "expert", "random", "heuristic"], ["expert"] * 4]
+    lineups = [[First(), "expert", "random", "heuristic"], ["expert"] * 4]
     results = play_lineups(GERMAN, lineups, game_seeds(1, 2))
     assert (results["wins"].sum(1) == 1).all()
     again = play_lineups(GERMAN, lineups, game_seeds(1, 2))
@@ -228,7 +203,7 @@ def test_agents_written_in_python_play_through_views() -> None:
     ("how", "reason"), [("raise", "raised RuntimeError: out of ideas"), ("illegal", "'build Atlantis' is not a legal answer")]
 )
 def test_an_agent_that_fails_is_reported_with_game_seat_and_replay(how: str, reason: str) -> None:
-    lineups = [["random"] * 4, ["random", "random", _Broken(how), "random"]]
+    lineups = [["random"] * 4, ["random", "random", Broken(how), "random"]]
     with pytest.raises(AgentError, match="agent broken in game 1, seat 2") as error:
         play_lineups(GERMAN, lineups, game_seeds(4, 2))
     assert reason in error.value.reason
@@ -237,15 +212,15 @@ def test_an_agent_that_fails_is_reported_with_game_seat_and_replay(how: str, rea
 
 
 def test_an_agent_can_be_registered_once() -> None:
-    register("test-first", _First)
+    register("test-first", First)
     assert "test-first" in names()
     assert make("test-first").name == "test-first"
     with pytest.raises(ValueError, match="test-first:speed=3: "):
         make("test-first:speed=3")
     with pytest.raises(ValueError, match="an agent 'test-first' already"):
-        register("test-first", _First)
+        register("test-first", First)
     with pytest.raises(ValueError, match="no colon"):
-        register("a:b", _First)
+        register("a:b", First)
     del registry._FACTORIES["test-first"]
 
 

@@ -18,6 +18,7 @@ from citadels_agents import AgentError, SeatedBatch, View, arena, make, play_lin
 from citadels_env import AMERICAN, FRENCH, GERMAN, Batch, Game, Rules, batch, state
 from citadels_env.batch import game_seeds
 from invariants import cards_in_game, random_answers, random_rules, violations
+from python_agents import Broken, First
 
 ROOT = Path(__file__).parent.parent
 SHORT = [
@@ -30,19 +31,6 @@ SHORT = [
 OPPONENTS = {"self": 1.0, "heuristic": 2.0, "random": 1.0}
 
 
-class First:
-    """Answers with the first legal text, and keeps what it is shown."""
-
-    name = "first"
-
-    def __init__(self) -> None:
-        self.views: list[View] = []
-
-    def act(self, view: View) -> str:
-        self.views.append(view)
-        return view.legal()[0]
-
-
 class ByChance:
     """Answers by the chance that it is given."""
 
@@ -50,21 +38,6 @@ class ByChance:
 
     def act(self, view: View) -> int:
         return int(np.random.default_rng(view.seed).choice(view.legal_indices()))
-
-
-class Broken(First):
-    """Fails in the middle of a turn."""
-
-    def __init__(self, how: str = "raise") -> None:
-        super().__init__()
-        self.how = how
-
-    def act(self, view: View) -> str:
-        if view.question == "PLAY":
-            if self.how == "raise":
-                raise RuntimeError("out of ideas")
-            return "build Atlantis"
-        return super().act(view)
 
 
 @pytest.fixture

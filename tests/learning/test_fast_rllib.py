@@ -18,6 +18,7 @@ from citadels_agents.networks import Network as PlayedNetwork
 from citadels_agents.rollout import legal_lists, sample
 from citadels_env import observation
 from citadels_env.actions import N_ACTIONS
+from citadels_experiments.learning import evaluation
 from citadels_experiments.learning import runner as runners
 from citadels_experiments.learning.fast import fast_ppo
 from citadels_experiments.learning.games import Games
@@ -226,13 +227,13 @@ def test_past_versions_take_part_in_equal_shares_from_the_next_games_on():
 
 def test_whole_games_are_played_exactly_as_many_as_asked_with_the_learner_in_each_seat_in_turn(monkeypatch):
     monkeypatch.setattr(runners, "AT_ONCE", 7)  # in several parts
-    ended, original = [], runners.play_to_end
+    ended, original = [], evaluation.play_to_end
 
     def watched(*arguments, **named):
         ended.append(original(*arguments, **named))
         return ended[-1]
 
-    monkeypatch.setattr(runners, "play_to_end", watched)
+    monkeypatch.setattr(evaluation, "play_to_end", watched)
     runner = runner_of({**SHORT, "opponents": "random"})
     (fragment,) = runner.sample(num_episodes=16)
     games = np.concatenate(ended)
@@ -658,13 +659,13 @@ def test_evaluation_plays_exactly_so_many_games_against_its_own_opponents(build)
 
 
 def test_evaluation_is_greedy_unless_it_is_to_explore(build, monkeypatch):
-    greedy, original = [], runners.play_to_end
+    greedy, original = [], evaluation.play_to_end
 
     def watched(*arguments, **named):
         greedy.append(named["greedy"])
         return original(*arguments, **named)
 
-    monkeypatch.setattr(runners, "play_to_end", watched)
+    monkeypatch.setattr(evaluation, "play_to_end", watched)
     build(evaluating(config_of())).evaluate()
     build(evaluating(config_of(), explore=True)).evaluate()
     assert greedy == [True, False]

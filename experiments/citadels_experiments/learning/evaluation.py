@@ -1,5 +1,6 @@
 """How often a policy wins against fixed opponents."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -7,6 +8,7 @@ import numpy as np
 
 from citadels_agents import play_to_end
 from citadels_agents.rollout import Policy
+from citadels_agents.seated import ENDED
 
 from ..stats import wilson
 from .games import Games
@@ -30,6 +32,23 @@ class WinShare:
         return asdict(self)
 
 
+def whole_games(
+    games: Games, players: Sequence[Policy], number: int, seeds: Callable[[int], Any], at_once: int, *, greedy: bool, **changes: Any
+) -> Any:
+    """Play `number` whole games, none favoured for being short, with the learner in each seat equally often; ENDED records.
+
+    players: the policies, in the order of the batch's.
+    seeds: the SeedSequence of the games from a given one on, asked for once in `at_once` games.
+    changes: as in `Games.batch`.
+    """
+    results = [np.zeros(0, ENDED)]
+    for start in range(0, number, at_once):
+        deal, choose = seeds(start).generate_state(2, np.uint64)
+        batch = games.batch(min(at_once, number - start), int(deal), own_seat="rotate", auto_reset=False, **changes)
+        results.append(play_to_end(batch, players, greedy=greedy, seed=int(choose)))
+    return np.concatenate(results)
+
+
 def win_share(policy: Policy, games: Games, opponents: str, number: int, seed: int = 0, *, greedy: bool = True) -> WinShare:
     """Play `number` games against `opponents` in all other seats, with the policy in each seat equally often.
 
@@ -37,16 +56,12 @@ def win_share(policy: Policy, games: Games, opponents: str, number: int, seed: i
     """
     if number < 1:
         raise ValueError(f"the number of games must be at least 1, not {number}")
-    wins, fair = np.zeros(0), np.zeros(0)
-    players = np.array([rules.players for rules in games.rules])
-    for start in range(0, number, AT_ONCE):
-        deal, choose = np.random.SeedSequence([seed, start]).generate_state(2, np.uint64)
-        batch = games.batch(
-            min(AT_ONCE, number - start), int(deal), opponents=opponents, own_seat="rotate", auto_reset=False, rewards="win"
-        )
-        ended = play_to_end(batch, [policy], greedy=greedy, seed=int(choose))
-        wins = np.concatenate([wins, ended["rewards"][np.arange(len(ended)), ended["own"]]])
-        fair = np.concatenate([fair, 1 / players[ended["rules"]]])
+    counts = np.array([rules.players for rules in games.rules])
+    ended = whole_games(
+        games, [policy], number, lambda start: np.random.SeedSequence([seed, start]), AT_ONCE, greedy=greedy,
+        opponents=opponents, rewards="win",
+    )  # fmt: skip
+    wins, fair = ended["rewards"][np.arange(number), ended["own"]].astype(np.float64), 1 / counts[ended["rules"]]
     share = float(wins.mean())
     low, high = wilson(share, number)
     return WinShare(opponents, number, share, float(low), float(high), float(fair.mean()))

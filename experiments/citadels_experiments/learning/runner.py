@@ -38,11 +38,12 @@ from ray.rllib.utils.metrics import (
     WEIGHTS_SEQ_NO,
 )
 
-from citadels_agents import Collector, play_to_end
+from citadels_agents import Collector
 from citadels_agents.rollout import legal_lists
-from citadels_agents.seated import ENDED, SELF
+from citadels_agents.seated import SELF
 from citadels_env.actions import N_ACTIONS
 
+from .evaluation import whole_games
 from .games import LEARNER, PAST, Games, spaces_of
 
 GAMES_STATE = "games"
@@ -278,7 +279,7 @@ class BatchedEnvRunner(EnvRunner, Checkpointable):
         return [fragment]
 
     def _whole_games(self, number: int, policies: list[Any], greedy: bool) -> tuple[Any, list[int]]:
-        """Whole games, none favoured for being short: ENDED records, and how many answers each policy gave."""
+        """ENDED records of whole games, and how many answers each policy gave."""
         answers = [0] * len(policies)
 
         def counted(k: int) -> Any:
@@ -290,19 +291,11 @@ class BatchedEnvRunner(EnvRunner, Checkpointable):
 
         key = (2 + int(self.config.in_evaluation), self.worker_index or 0, self.num_env_steps_sampled_lifetime)
         entropy = np.random.SeedSequence(self.seed, spawn_key=key)
-        results = [np.zeros(0, ENDED)]
-        for start in range(0, number, AT_ONCE):
-            deal, choose = entropy.spawn(1)[0].generate_state(2, np.uint64)
-            batch = self.games.batch(
-                min(AT_ONCE, number - start),
-                int(deal),
-                opponents=self._opponents(),
-                policies=tuple(self.modules[1:]),
-                own_seat="rotate",
-                auto_reset=False,
-            )
-            results.append(play_to_end(batch, [counted(k) for k in range(len(policies))], greedy=greedy, seed=int(choose)))
-        return np.concatenate(results), answers
+        ended = whole_games(
+            self.games, [counted(k) for k in range(len(policies))], number, lambda start: entropy.spawn(1)[0], AT_ONCE, greedy=greedy,
+            opponents=self._opponents(), policies=tuple(self.modules[1:]),
+        )  # fmt: skip
+        return ended, answers
 
     def _log(self, steps: int, ended: Any, counts: Mapping[str, Any]) -> None:
         """RLlib's usual metrics."""

@@ -18,7 +18,14 @@ from typing import Any
 
 import numpy as np
 
+from citadels_agents import make
+from citadels_agents.networks import Network as Player
+from citadels_agents.networks import save_network
+from citadels_agents.seated import SELF
+
 from .. import folders
+from .evaluation import win_share
+from .games import KEYS, LEARNER, PAST, Games
 
 # read when torch is loaded: threads that spin while they wait take the cores from each other and from Ray
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
@@ -102,7 +109,6 @@ class Training:
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> "Training":
         """The run of a mapping with the tables; ValueError for an unknown table or entry or an impossible value."""
-        from .games import KEYS, Games
         from .multi_agent import DEFAULTS
 
         _known("table", config, ("games", "training", *TABLES))
@@ -118,10 +124,6 @@ class Training:
         return training
 
     def _check(self, games: Any) -> None:
-        from citadels_agents import make
-        from citadels_agents.seated import SELF
-
-        from .games import PAST
         from .multi_agent import DEFAULTS
 
         numbers = {
@@ -208,10 +210,6 @@ def export_checkpoint(checkpoint: Path, file: Path, module: str = "learner") -> 
     """
     from ray import cloudpickle
     from ray.rllib.core.rl_module.rl_module import RLModule
-
-    from citadels_agents.networks import save_network
-
-    from .games import Games
 
     checkpoint = checkpoint.resolve()
     if (checkpoint / STATE_FILE).is_file():
@@ -301,7 +299,6 @@ class Trainer:
         from tensorboardX import SummaryWriter
 
         from .fast import fast_ppo
-        from .games import Games
 
         if threads:
             torch.set_num_threads(threads)
@@ -399,17 +396,11 @@ class Trainer:
 
     def _weights(self) -> dict[str, Any]:
         """The learner's weights, as they are: views of them."""
-        from .games import LEARNER
-
         weights: dict[str, Any] = self.algorithm.env_runner.module[LEARNER].get_state()
         return weights
 
     def evaluate(self, number: int) -> list[dict[str, Any]]:
         """Win shares against the fixed opponents, one row each; played as the network's file will be, by NumPy in float32."""
-        from citadels_agents.networks import Network as Player
-
-        from .evaluation import win_share
-
         policy = Player(self._weights(), self.games.rows)
         where = {"iteration": self.iteration, "steps": self.steps, "seconds": round(self.seconds, 2)}
         return [
@@ -419,8 +410,6 @@ class Trainer:
 
     def _snapshot(self) -> None:
         """Freeze the learner as the next past version, and show it to all runners."""
-        from .games import PAST
-
         module = f"{PAST}_{self.snapshots % self.training.league.past}"
         # copies: RLlib hands out views of the living weights
         weights = {name: value.copy() for name, value in self._weights().items()}
@@ -437,8 +426,6 @@ class Trainer:
 
     def export(self, rows: list[dict[str, Any]]) -> Path:
         """Write the network as an agent that plays by its file, with the record of its training."""
-        from citadels_agents.networks import save_network
-
         record = {
             "config": self.training.parameters(),
             "iteration": self.iteration,
