@@ -9,11 +9,32 @@ import gymnasium
 
 from .batch import Batch
 from .cards import DISTRICTS, ROLES
+from .errors import AgentSpecError, CitadelsError, IllegalActionError, InvalidArgumentError, NotationError, PositionError, RulesError
 from .game import Game
 from .rules import AMERICAN, EDITIONS, FRENCH, GERMAN, Rules
 from .vocabulary import Ask, Colour, Role
 
-__all__ = ["AMERICAN", "DISTRICTS", "EDITIONS", "FRENCH", "GERMAN", "ROLES", "Ask", "Batch", "Colour", "Game", "Role", "Rules"]
+__all__ = [
+    "AMERICAN",
+    "DISTRICTS",
+    "EDITIONS",
+    "FRENCH",
+    "GERMAN",
+    "ROLES",
+    "AgentSpecError",
+    "Ask",
+    "Batch",
+    "CitadelsError",
+    "Colour",
+    "Game",
+    "IllegalActionError",
+    "InvalidArgumentError",
+    "NotationError",
+    "PositionError",
+    "Role",
+    "Rules",
+    "RulesError",
+]
 __version__ = "0.1.0"
 
 
