@@ -18,7 +18,7 @@ from .cards import N_DISTRICTS, N_RANKS, N_ROLES
 from .state import players
 from .vocabulary import Ask, Role, Turn
 
-VERSION = 1  # changes whenever the meaning of an entry does
+VERSION = 2  # changes whenever the meaning of an entry does
 
 PLAYER_COLUMNS = (
     "in play", "gold", "cards in hand", "districts", "holds the crown", "drafted first", "answers now", "has the turn",

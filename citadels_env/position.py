@@ -3,17 +3,22 @@
 Keys, all optional but `players`:
 
     crown, round          seat (0) and number (1)
+    drafted_first         seat that drafted first in this round, where the crown has moved since (the crown's holder)
     players               one dictionary per seat: gold (2), hand (4 cards from the deck), city, roles, museum (a number
                           of cards from the deck); a beautified district is written with a star, "Manor*"
     deck_top, discard     cards that are drawn first, in this order; cards in the discard pile
     face_up               roles lying face up
     called                ranks already called (0); the roles of these ranks are revealed, a murdered one is not
-    murdered, robbed, bewitched   roles named this round
+    murdered, robbed, bewitched   roles named this round; whoever names one holds his role, was called and had his turn
+    murdered_revealed     the murdered role showed itself when called; if not said: a Hospital stands in its player's city
+    silenced              roles that lost their turn for not thanking the crown (Ballroom); a King is crowned as the round ends
     first_completers      seats that completed their cities first; without it all whose city is complete
     end_at                districts that end the game, where a standing Bell Tower has been set to fewer
     tax_due               the rank-1 player has built this round (for the Tax Collector), false
+    haunted_city_this_round   the Haunted City was built in this round (for haunted_city_not_in_last_round), false
 
-Everything else is dealt from the seed.
+Everything else is dealt from the seed.  Where no roles are given, they are dealt so that what is said can be.  A name that a rule
+demands (witch_must_name) may be left out: nobody has been named then.  A robbery that a bewitched Thief named pays the Witch (R-WITCH-3).
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,13 +28,15 @@ import numpy as np
 
 from . import batch, cards, roles, state, turn
 from .cards import DISTRICT_INDEX, ROLE_INDEX
+from .errors import PositionError
 from .rules import Rules
 
 KEYS = (
     "crown", "round", "players", "deck_top", "discard", "face_up", "called", "murdered", "robbed", "bewitched",
-    "first_completers", "end_at", "tax_due",
+    "first_completers", "end_at", "tax_due", "drafted_first", "murdered_revealed", "silenced", "haunted_city_this_round",
 )  # fmt: skip
 PLAYER_KEYS = ("gold", "hand", "city", "roles", "museum")
+NAMERS = {"murdered": "Assassin", "bewitched": "Witch", "robbed": "Thief"}
 
 
 def normalised(position: Mapping[str, Any]) -> dict[str, Any]:
@@ -73,6 +80,12 @@ class _SetUp:
 
     def seat(self, what: str, value: Any) -> int:
         return self.number(what, value, 0, self.rules.players - 1)
+
+    def flag(self, key: str) -> bool:
+        value = self.position.get(key, False)
+        if not isinstance(value, bool | np.bool_):
+            raise PositionError(f"{key} must be True or False, not {value!r}")
+        return bool(value)
 
     def take(self, what: str, name: Any) -> int:
         """One copy of the card `name` out of the deck."""
@@ -135,9 +148,17 @@ def set_up(states: Any, rules: Rules, position: dict[str, Any], seed: int) -> No
     needed = sum(museums) + sum(4 for hand in hands if hand is None)
     if needed > len(rest):
         raise ValueError(f"{needed} cards are to be dealt, but only {len(rest)} are left in the deck")
-    names = {key: lay.rank(key, position[key]) for key in ("murdered", "robbed", "bewitched") if position.get(key) is not None}
-    drafted_at, owner, face_down = _draft(lay, crown, chance)
-    _check_names(lay, names, owner)
+    first_seat = lay.seat("drafted_first", position.get("drafted_first", crown))
+    names = {key: lay.rank(key, position[key]) for key in NAMERS if position.get(key) is not None}
+    silenced = {lay.rank("silenced", name) for name in lay.listed("silenced", position.get("silenced", []), "roles")}
+    so_far = _Round(rules, called, crown, first_seat, names, silenced, lay.flag("tax_due"), position.get("murdered_revealed"))
+    drafted_at, owner, face_down = _draft(lay, so_far, chance)
+    so_far.check(owner, cities)
+    haunted = lay.flag("haunted_city_this_round")
+    if haunted and (called == 0 or not any(index == cards.HAUNTED_CITY for city in cities for index, _ in city)):
+        raise PositionError(
+            "haunted_city_this_round: no Haunted City stands, or nobody has been called that could have built it (D-HAUNTED)"
+        )
     target = _districts_to_end(lay, cities)
     named = lay.listed("first_completers", position.get("first_completers", []), "seats")
     completers = [lay.seat("first_completers", seat) for seat in named]
@@ -146,7 +167,7 @@ def set_up(states: Any, rules: Rules, position: dict[str, Any], seed: int) -> No
     g = states[0]
     batch.prepare(states, np.uint64(seed))
     g["crown"], g["round_number"], g["called"] = crown, round_number, called - 1
-    g["draft_first"], g["draft_step"], g["face_down"] = crown, turn.N_STEPS[n], face_down
+    g["draft_first"], g["draft_step"], g["face_down"] = first_seat, turn.N_STEPS[n], face_down
     for seat in range(n):
         g["gold"][seat] = gold[seat]
         g["city_size"][seat] = len(cities[seat])
@@ -169,10 +190,10 @@ def set_up(states: Any, rules: Rules, position: dict[str, Any], seed: int) -> No
     murdered = names.get("murdered", -1)
     for rank in range(len(rules.roles)):
         g["drafted_at"][rank], g["owner"][rank] = drafted_at[rank], owner[rank]
-        silent = rank == murdered and not g["city"][owner[rank], cards.HOSPITAL]
-        g["revealed"][rank] = owner[rank] >= 0 and rank < called and not silent
-    _names_in_force(g, rules, names, owner, called)
-    g["rank_1_built"] = bool(position.get("tax_due", False))
+        g["revealed"][rank] = owner[rank] >= 0 and rank < called and (rank != murdered or so_far.murdered_revealed)
+    _names_in_force(g, so_far, owner)
+    g["rank_1_built"] = so_far.tax_due
+    g["haunted_round"] = round_number if haunted else 0
     g["districts_to_end"] = target
     first = completers or [seat for seat in range(n) if len(cities[seat]) >= target]
     g["ending"] = bool(first)
@@ -184,7 +205,7 @@ def _put(g: Any, place: int, index: int) -> None:
     g["hand_size"][place] += 1
 
 
-def _draft(lay: _SetUp, crown: int, chance: Any) -> tuple[list[int], list[int], int]:
+def _draft(lay: _SetUp, so_far: "_Round", chance: Any) -> tuple[list[int], list[int], int]:
     """A draft that leads to the roles wanted: the step of each rank, its owner, and the rank laid face down."""
     rules, n = lay.rules, lay.rules.players
     each = 2 if n <= 3 else 1
@@ -212,8 +233,13 @@ def _draft(lay: _SetUp, crown: int, chance: Any) -> tuple[list[int], list[int], 
                 held[seat].append(rank)
     chance.shuffle(free)
     if wanted[0] is None:
+        for rank, seats in so_far.holders().items():
+            room = [seat for seat in seats if len(held[seat]) < each]
+            if rank in free and room:
+                free.remove(rank)
+                held[room[int(chance.integers(len(room)))]].append(rank)
         for seat in range(n):
-            for _ in range(each):
+            while len(held[seat]) < each:
                 held[seat].append(free.pop())
     while len(up) < rules.face_up:
         rank = next(rank for rank in free if rank != roles.KING_RANK)
@@ -227,7 +253,7 @@ def _draft(lay: _SetUp, crown: int, chance: Any) -> tuple[list[int], list[int], 
     drafted_at[face_down] = state.FACE_DOWN
     left = [list(ranks) for ranks in held]
     for step in range(int(turn.N_STEPS[n])):
-        seat = (crown + int(turn.STEP_SEAT[n, step])) % n
+        seat = (so_far.drafted_first + int(turn.STEP_SEAT[n, step])) % n
         if turn.STEP_BURIES[n, step]:
             drafted_at[free.pop()] = step
         else:
@@ -236,24 +262,118 @@ def _draft(lay: _SetUp, crown: int, chance: Any) -> tuple[list[int], list[int], 
     return drafted_at, owner, face_down
 
 
-def _check_names(lay: _SetUp, names: dict[str, int], owner: list[int]) -> None:
-    """Names in force must be possible: by a role in play, of a role that may be named (R9, R10)."""
-    role_of = lay.rules.roles
-    first, thief = role_of[0], role_of[1]
-    for key, by, rank in (("murdered", "Assassin", 0), ("bewitched", "Witch", 0), ("robbed", "Thief", 1)):
-        if key not in names:
-            continue
-        if by not in role_of:
-            raise ValueError(f"{key}: nobody can name a role, the {by} is not among the roles")
-        if names[key] == rank:
-            raise ValueError(f"{key}: the {by} names another role (I2)")
-        if key != "murdered" and owner[rank] < 0:
-            raise ValueError(f"{key}: nobody holds the {by}")
-    robbed = names.get("robbed", -1)
-    if robbed == 0 or (robbed >= 0 and robbed in (names.get("murdered"), names.get("bewitched"))):
-        raise ValueError(f"robbed: the {thief} may name neither the {first} nor the murdered or bewitched role (R9, R10)")
-    if "bewitched" in names and "murdered" in names:
-        raise ValueError("murdered and bewitched: Assassin and Witch are never in one game (S-1)")
+class _Round:
+    """What has happened in the round so far: who must have been there, and whether it can have been."""
+
+    def __init__(
+        self,
+        rules: Rules,
+        called: int,
+        crown: int,
+        drafted_first: int,
+        names: dict[str, int],
+        silenced: set[int],
+        tax_due: bool,
+        shown: Any,
+    ) -> None:
+        self.rules, self.called, self.crown, self.drafted_first = rules, called, crown, drafted_first
+        self.names, self.silenced, self.tax_due = names, silenced, tax_due
+        self.murdered, self.bewitched = names.get("murdered", -1), names.get("bewitched", -1)
+        if shown is not None and not isinstance(shown, bool | np.bool_):
+            raise PositionError(f"murdered_revealed must be True or False, not {shown!r}")
+        self.said_revealed: bool | None = shown
+        self.murdered_revealed = bool(shown)
+
+    def name(self, rank: int) -> str:
+        return self.rules.roles[rank]
+
+    def crown_before(self, rank: int) -> int:
+        """Who held the crown when a rank was called: rank 4 moves it, if it does."""
+        return self.drafted_first if rank <= roles.KING_RANK else self.crown
+
+    def holders(self) -> dict[int, list[int]]:
+        """Ranks that somebody must hold, and who may."""
+        everybody = range(self.rules.players)
+        must: dict[int, list[int]] = {ROLE_INDEX[NAMERS[key]] // 2: list(everybody) for key in self.names}
+        if self.tax_due:
+            must[0] = list(everybody)
+        if self.murdered_revealed and self.murdered >= 0:
+            must[self.murdered] = list(everybody)
+        if self.crown != self.drafted_first:
+            king = self.name(roles.KING_RANK) == "King"
+            must[roles.KING_RANK] = [seat for seat in everybody if (seat == self.crown) == king]
+        for rank in self.silenced:
+            must[rank] = [seat for seat in must.get(rank, everybody) if seat != self.crown_before(rank)]
+        return must
+
+    def check(self, owner: list[int], cities: list[list[tuple[int, int]]]) -> None:
+        """Raises PositionError, naming the rule, for what cannot have happened; `owner` is the holder of each rank or -1."""
+        for key, rank in self.names.items():
+            self.check_name(key, rank)
+        for key in self.names:
+            self.check_turn(key, ROLE_INDEX[NAMERS[key]] // 2, owner)
+        if self.tax_due:
+            self.check_turn("tax_due", 0, owner)
+            if self.name(0) == "Witch" and ("bewitched" in self.names or self.rules.witch_must_name):
+                raise PositionError("tax_due: a Witch who names a role has built nothing before (R42)")
+        if self.said_revealed is None:
+            holder = owner[self.murdered] if self.murdered >= 0 else -1
+            self.murdered_revealed = holder >= 0 and any(index == cards.HOSPITAL for index, _ in cities[holder])
+        elif self.said_revealed and not (0 <= self.murdered < self.called and owner[self.murdered] >= 0 and "Hospital" in self.rules.deck):
+            raise PositionError("murdered_revealed: only a murdered role that was called and held by a Hospital's owner shows itself (I11)")
+        for rank in sorted(self.silenced):
+            self.check_silence(rank, owner)
+        if self.crown != self.drafted_first:
+            self.check_crown(owner)
+
+    def check_name(self, key: str, named: int) -> None:
+        """Is this a role that may be named by the one who names?"""
+        by = NAMERS[key]
+        if by not in self.rules.roles:
+            raise PositionError(f"{key}: nobody can name a role, the {by} is not among the roles")
+        if self.name(named) == by:
+            raise PositionError(f"{key}: the {by} names another role (I2)")
+        if key == "robbed" and named in (0, self.murdered, self.bewitched):
+            raise PositionError(f"robbed: the Thief may name neither the {self.name(0)} nor the murdered or bewitched role (R9, R10)")
+
+    def check_turn(self, key: str, rank: int, owner: list[int]) -> None:
+        """Has the player of a rank had a turn in which a role can be named or a district built?"""
+        name = self.name(rank)
+        if owner[rank] < 0:
+            raise PositionError(f"{key}: nobody holds the {name} in this round (B-CALL)")
+        if self.called <= rank:
+            raise PositionError(f"{key}: the {name} has not been called yet; called is {self.called} (B-CALL)")
+        if rank == self.murdered:
+            raise PositionError(f"{key}: the {name} was murdered and has no turn (R-ASSASSIN)")
+        if rank in self.silenced:
+            raise PositionError(f"{key}: the {name} was silenced and has no turn (X-14)")
+
+    def check_silence(self, rank: int, owner: list[int]) -> None:
+        """Can a role have lost its turn to the Ballroom?"""
+        name = self.name(rank)
+        if "Ballroom" not in self.rules.deck or self.rules.ballroom == "auto":
+            raise PositionError(f"silenced: in these rules nobody loses a turn to the Ballroom, the {name} did not either (D-BALL, X-4)")
+        if owner[rank] < 0 or self.called <= rank:
+            raise PositionError(f"silenced: the {name} has not been called, or nobody holds it in this round (B-CALL)")
+        if rank == self.bewitched:
+            raise PositionError(f"silenced: the bewitched {name} need not thank (X-14)")
+        if rank == self.murdered and not self.murdered_revealed:
+            raise PositionError(f"silenced: the murdered {name} did not show itself and was not asked (R131)")
+        if owner[rank] == self.crown_before(rank):
+            raise PositionError(f"silenced: player {owner[rank]} held the crown and need not thank for the {name} (X-14)")
+
+    def check_crown(self, owner: list[int]) -> None:
+        """Can the crown have moved in this round?"""
+        rank = roles.KING_RANK
+        name, mover = self.name(rank), owner[rank]
+        if name == "Emperor" and rank == self.bewitched and self.rules.bewitched_emperor_crown == "witch":
+            mover = owner[0]
+        turn_lost = rank in (self.murdered, *self.silenced)
+        if self.called <= rank or owner[rank] < 0 or turn_lost or (self.crown == mover) != (name == "King"):
+            went = "King takes it for his player" if name == "King" else "Emperor gives it to another player"
+            raise PositionError(
+                f"drafted_first is {self.drafted_first}, but player {self.crown} has the crown: it moves when the {went} (B-CROWN, R-EMP-2)"
+            )
 
 
 def _districts_to_end(lay: _SetUp, cities: list[list[tuple[int, int]]]) -> int:
@@ -267,16 +387,15 @@ def _districts_to_end(lay: _SetUp, cities: list[list[tuple[int, int]]]) -> int:
     return int(target)
 
 
-def _names_in_force(g: Any, rules: Rules, names: dict[str, int], owner: list[int], called: int) -> None:
-    for key, rank in names.items():
+def _names_in_force(g: Any, so_far: _Round, owner: list[int]) -> None:
+    rules, called, king = so_far.rules, so_far.called, roles.KING_RANK
+    for key, rank in so_far.names.items():
         g[key] = rank
-    if "robbed" in names:
-        g["robber"] = owner[1]
-    if "bewitched" in names:
+    if "bewitched" in so_far.names:
         g["witch"] = owner[0]
-    murdered, bewitched = names.get("murdered", -1), names.get("bewitched", -1)
-    king = roles.KING_RANK
-    if murdered == king and called > king and rules.roles[king] == "King":
+    if "robbed" in so_far.names:
+        g["robber"] = owner[0] if so_far.bewitched == roles.THIEF_RANK else owner[roles.THIEF_RANK]
+    if rules.roles[king] == "King" and called > king and king in (so_far.murdered, *so_far.silenced):
         g["heir"] = owner[king]
-    if called > 1 and rules.roles[1] == "Tax Collector" and murdered != 1 and owner[1] >= 0:
-        g["tax_seat"] = owner[0] if bewitched == 1 else owner[1]
+    if rules.roles[1] == "Tax Collector" and called > 1 and so_far.murdered != 1 and owner[1] >= 0:
+        g["tax_seat"] = owner[0] if so_far.bewitched == 1 else owner[1]

@@ -164,18 +164,24 @@ def wizard_build(g, seat, action):
 
 @kernel
 def legal_crown(g, seat, moves):
-    """Anybody but himself; the former holder only if the option says so (R68)."""
+    """Anybody but himself; the former holder, or nobody, only if the options say so (R68, X-34)."""
     n = 0
     for other in range(players(g)):
         if other != seat and (other != g.crown or g.rules.emperor_may_return_crown):
             moves[n] = actions.CROWN + state.distance(g, seat, other) - 1
             n += 1
+    if g.rules.emperor_may_keep_crown_in_place:
+        moves[n] = actions.DONE
+        n += 1
     return n
 
 
 @kernel
 def crown(g, seat, action):
+    """The crown goes on, with the Throne Room's gold and the tribute; `done` leaves it where it is, without either (X-34)."""
     state.answered(g)
+    if action == actions.DONE:
+        return
     other = state.left_of(g, seat, action - actions.CROWN + 1)
     holder = np.int64(g.crown)
     if g.rules.throne_room_emperor_counts == 2:

@@ -129,6 +129,7 @@ class Rules:
     diplomat_no_duplicates: bool = _option(False, "No exchange may leave two identical districts in a city.", source="D11")
     emperor_tribute: str = _option("none", "What the receiver of the crown gives the Emperor.", ("none", "payer_chooses"), "D5")
     emperor_may_return_crown: bool = _option(True, "The Emperor may give the crown back to its former holder.", source="D6")
+    emperor_may_keep_crown_in_place: bool = _option(False, "The Emperor may leave the crown where it is.", source="X-34")
     bewitched_emperor_crown: str = _option("witch", "Who hands on the crown for a bewitched Emperor.", ("witch", "emperor_player"), "D8")
     queen_bound_to: str = _option(
         "crown",

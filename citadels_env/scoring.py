@@ -74,14 +74,14 @@ def score_game(g):
 
 
 @kernel
-def standing(g, seat):
-    """One number that orders the seats of a finished game: score, then the tie-breaks (D40)."""
-    value = np.int64(g.score[seat]) * 1_000_000
-    if g.rules.tie_break != state.SHARED:
-        value += building_points(g, seat) * 1_000
-    if g.rules.tie_break == state.BUILDINGS_THEN_GOLD:
-        value += np.int64(g.gold[seat])
-    return value
+def lead(g, seat, other):
+    """By how much `seat` is ahead of `other` in the first thing in which they differ: score, then the tie-breaks (B-TIE)."""
+    difference = np.int64(g.score[seat]) - np.int64(g.score[other])
+    if difference == 0 and seat != other and g.rules.tie_break != state.SHARED:
+        difference = building_points(g, seat) - building_points(g, other)
+        if difference == 0 and g.rules.tie_break == state.BUILDINGS_THEN_GOLD:
+            difference = np.int64(g.gold[seat]) - np.int64(g.gold[other])
+    return difference
 
 
 @kernel
@@ -94,13 +94,12 @@ def write_rewards(g, scheme, rewards):
     for seat in range(n):
         total += np.int64(g.score[seat])
     for seat in range(n):
-        mine = standing(g, seat)
         better, equal = 0, 0
         for other in range(n):
-            theirs = standing(g, other)
-            if theirs > mine:
+            ahead = lead(g, seat, other)
+            if ahead < 0:
                 better += 1
-            elif theirs == mine:
+            elif ahead == 0:
                 equal += 1
         if scheme == WIN:
             rewards[seat] = 1.0 / equal if better == 0 else 0.0

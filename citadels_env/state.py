@@ -44,8 +44,8 @@ OPTIONS = (
     "discard_to", "power_before_action", "merchant_bonus_timing", "architect_cards_timing", "navigator_can_never_build",
     "navigator_bonus_ends_turn", "warlord_timing", "warlord_own_city", "diplomat_timing",
     "diplomat_may_target_complete_city", "diplomat_no_duplicates", "emperor_tribute", "emperor_may_return_crown",
-    "bewitched_emperor_crown", "queen_bound_to", "alchemist_refund", "assassin_must_name", "thief_must_name",
-    "witch_must_name", "hospital_turn_end_effects", "cut_turn_end_effects",
+    "emperor_may_keep_crown_in_place", "bewitched_emperor_crown", "queen_bound_to", "alchemist_refund", "assassin_must_name",
+    "thief_must_name", "witch_must_name", "hospital_turn_end_effects", "cut_turn_end_effects",
 )  # fmt: skip
 # Values of the options that are words, in the order in which `Rules` lists them.
 OLDEST, RANDOM_SEAT = range(2)
@@ -93,7 +93,7 @@ STATE = np.dtype(
         ("actor", I1, STACK),
         ("arg", I2, STACK),
         # places
-        ("gold", I2, MAX_PLAYERS),
+        ("gold", I4, MAX_PLAYERS),  # below 2**21: a position gives 10,000 a seat, the bank fewer than 200 in a round
         ("hand", I1, (N_PLACES, N_DISTRICTS)),  # copies in each hand, under the Museum, in the discard pile
         ("hand_size", I2, N_PLACES),
         ("known", U2, (N_PLACES, N_DISTRICTS)),  # two bits per observer: copies there that the observer is sure of
@@ -147,7 +147,7 @@ STATE = np.dtype(
         ("first_completers", U1),  # one bit per seat
         ("districts_to_end", I1),
         ("haunted_round", I2),  # round in which the Haunted City was built
-        ("score", I2, MAX_PLAYERS),
+        ("score", I4, MAX_PLAYERS),
     ]
 )
 

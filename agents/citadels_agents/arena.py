@@ -31,7 +31,7 @@ RESULT = np.dtype(
         ("truncated", np.uint8),  # cut off by max_rounds
         ("bell_tower", np.uint8),  # ended with fewer districts than the rules' city_size
         ("first_crown", np.int8),  # seat
-        ("scores", np.int16, MAX_PLAYERS),
+        ("scores", np.int32, MAX_PLAYERS),
         ("wins", np.float32, MAX_PLAYERS),  # 1 for the winner, shared in a tie
         ("drafted", np.int16, (MAX_PLAYERS, N_ROLES)),  # times each seat took each role
         ("seat_decisions", np.int32, MAX_PLAYERS),

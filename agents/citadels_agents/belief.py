@@ -20,6 +20,7 @@ from . import valuation
 LEVELS = ("none", "elimination", "behavioural")
 NONE, ELIMINATION, BEHAVIOURAL = range(3)
 BELIEF_SHAPE = (MAX_PLAYERS + N_RANKS, N_RANKS)
+PREFERENCE_CAP = 300.0  # a purse of thousands makes the Thief irresistible, not infinite
 SCALINGS = 6  # alternating normalisations of rows and columns (Sinkhorn); more change the third digit only
 
 
@@ -102,7 +103,7 @@ def add_group(g, which, n, slot, group, holder, role, share, level, w, belief, b
         for i in range(rows):
             for j in range(columns):
                 value = valuation.role_value(g, seats[i], np.int64(g.rules.role[ranks[j]]), False, w)
-                matrix[i, j] = np.exp(w.preference * value)
+                matrix[i, j] = np.exp(min(PREFERENCE_CAP, w.preference * value))
     lines = rows + (1 if aside > 0 else 0)
     for _ in range(SCALINGS if level == BEHAVIOURAL else 1):
         for i in range(lines):

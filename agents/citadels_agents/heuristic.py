@@ -164,7 +164,7 @@ def plain_value(g, asked, seat, action, colours, urgent, w):
     if action == actions.END_TURN:
         return 0.0
     if action == actions.DONE:
-        return 0.5
+        return crown_value(g, seat, np.int64(g.crown), w) if asked == Ask.CROWN else 0.5
     if action == actions.YES:
         if asked == Ask.GRAVEYARD:
             return card_value(g, seat, np.int64(g.arg[g.depth - 1]), colours, w) - w.exhume
@@ -188,12 +188,19 @@ def player_value(g, seat, action, w):
     if action < actions.CROWN:
         other = state.left_of(g, seat, action - actions.LOOK_AT + 1)
         return 110.0 + g.hand_size[other] + 0.3 * g.city_size[other]
-    places = action - actions.CROWN + 1
-    other = state.left_of(g, seat, places)
-    value = w.crown_far * places / players(g) - w.crown_weak * (np.int64(g.city_size[other]) - np.int64(g.city_size[seat]))
+    other = state.left_of(g, seat, action - actions.CROWN + 1)
+    value = crown_value(g, seat, other, w)
     if g.rules.emperor_tribute == state.PAYER_CHOOSES and g.gold[other] + g.hand_size[other] > 0:
         value += 1.0
     return value
+
+
+@kernel
+def crown_value(g, seat, holder, w):
+    """What it is worth that `holder` drafts first in the next round: best is oneself, for then no rival does."""
+    places = (holder - seat - 1) % players(g) + 1
+    rival = np.int64(g.city_size[holder]) if holder != seat else 0
+    return w.crown_far * places / players(g) - w.crown_weak * (rival - np.int64(g.city_size[seat]))
 
 
 @kernel

@@ -37,7 +37,7 @@ PLACE = np.dtype(
         ("ended_decisions", np.int32),
         ("ended_rounds", np.int16),
         ("ended_truncated", np.uint8),  # cut off after max_rounds and scored as it stood
-        ("ended_scores", np.int16, MAX_PLAYERS),
+        ("ended_scores", np.int32, MAX_PLAYERS),
         ("ended_rewards", np.float32, MAX_PLAYERS),
     ]
 )
@@ -52,7 +52,7 @@ ENDED = np.dtype(
         ("decisions", np.int32),
         ("rounds", np.int16),
         ("truncated", np.uint8),
-        ("scores", np.int16, MAX_PLAYERS),
+        ("scores", np.int32, MAX_PLAYERS),
         ("rewards", np.float32, MAX_PLAYERS),
     ]
 )

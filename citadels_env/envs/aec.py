@@ -134,7 +134,7 @@ class raw_env(AECEnv[str, Any, Any]):
 
         self.state_fields = self._fields_of_state()
         size = max(part.stop for part in self.state_fields.values())
-        self.state_space = spaces.Box(-128, np.float32(2**15), (size,), np.float32)
+        self.state_space = spaces.Box(-128, np.float32(2**24), (size,), np.float32)  # whole numbers up to here are exact
 
     # --- spaces -----------------------------------------------------------------
 

@@ -27,7 +27,7 @@ class CitadelsEnv(Seated, gymnasium.Env[Any, Any]):
     `reset(seed)` deals the game that `Game(rules, seed)` is; `reset()` deals the one that follows the last game's seed,
     the first time one of fresh entropy.  A game cut off after `max_rounds` rounds is truncated and scored as it stands.
 
-    Info: `seat` (the learner's) after a reset and at the end, where `scores` ((8,) int16, by absolute seat) and `rounds` are
+    Info: `seat` (the learner's) after a reset and at the end, where `scores` ((8,) int32, by absolute seat) and `rounds` are
     added; `illegal_action`, a text, when an illegal action has ended the game.
 
     `copy.deepcopy` and `pickle` keep the game in mid-play, and the games that follow it.
