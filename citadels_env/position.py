@@ -281,7 +281,7 @@ class _Round:
         self.murdered, self.bewitched = names.get("murdered", -1), names.get("bewitched", -1)
         if shown is not None and not isinstance(shown, bool | np.bool_):
             raise PositionError(f"murdered_revealed must be True or False, not {shown!r}")
-        self.said_revealed: bool | None = shown
+        self.said_revealed = None if shown is None else bool(shown)
         self.murdered_revealed = bool(shown)
 
     def name(self, rank: int) -> str:

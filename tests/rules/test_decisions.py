@@ -380,7 +380,8 @@ def test_the_witch_thanks_and_the_bewitched_player_does_not() -> None:
 @pytest.mark.rule("X-14", "D-BALL", "D-HOSPITAL")
 def test_the_owner_of_the_hospital_thanks() -> None:
     rules = GERMAN.with_(add_districts=("Ballroom", "Hospital"))
-    g = table(seat("Thief", city=["Hospital"]), seat("Bishop", city=["Ballroom"]), rules=rules, crown=1, murdered="Thief")
+    bishop = seat("Bishop", city=["Ballroom"])
+    g = table(seat("Thief", city=["Hospital"]), bishop, seat("Assassin"), rules=rules, crown=1, murdered="Thief")
     assert (g.actor, g.question) == (0, "THANK")
     assert play(g.clone(), "stay silent").turn_role == "Bishop"
     assert (play(g, "thank").actor, g.question) == (0, "ACTION")
@@ -760,6 +761,148 @@ def test_only_the_number_of_museum_cards_is_known() -> None:
     assert one.museum(0) == other.museum(0) == 1
 
 
+# --- X-31 to X-35 ---------------------------------------------------------------------------
+
+
+@pytest.mark.rule("X-31", "X-25", "I34")
+@pytest.mark.parametrize("edition", EDITIONS)
+@pytest.mark.parametrize("role", ["Architect", "Navigator"])
+def test_with_deck_and_discards_empty_nothing_that_draws_is_offered(edition: str, role: str) -> None:
+    timing = {"architect_cards_timing": "any", "navigator_bonus_ends_turn": False}
+    rules = using(EDITIONS[edition], role, add_districts=("Park",), **timing)
+    rest = leftovers(rules, "Park", "Smithy")
+    seats = [seat(role, gold=9, city=["Park", "Smithy"]), seat("Bishop", hand=rest), seat("Thief"), seat("Magician")]
+    g = at(rules, players=seats, called=6)
+    assert (g.deck_size, g.discard_size, g.hand(0), g.gold[0]) == (0, 0, [], 11)  # of the action only gold was left
+    assert set(g.legal()) == {"end turn"} | ({"take 4 gold"} if role == "Navigator" else set())
+    play(g, "end turn")
+    assert (g.actor, g.question) != (0, "PARK")
+
+
+@pytest.mark.rule("X-31", "R-MAGICIAN", "P-4")
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_the_magician_may_exchange_his_cards_with_an_empty_deck_and_gets_them_back(edition: str) -> None:
+    rules = EDITIONS[edition]
+    rest = leftovers(rules, "Temple", "Docks")
+    players = [seat("Magician", hand=["Temple", "Docks"]), seat("Bishop", hand=rest), seat("Thief"), seat("King")]
+    g = at(rules, players=players, called=2)
+    assert g.deck_size + g.discard_size == 0
+    play(g, "discard Temple", "discard Docks")
+    if g.question == "DISCARD":
+        play(g, "done")
+    assert (g.question, g.hand(0)) == ("PLAY", ["Docks", "Temple"])
+
+
+@pytest.mark.rule("X-32", "R140", "D-BELL", "O-bell_tower_choice")
+@pytest.mark.parametrize("edition", EDITIONS)
+@pytest.mark.parametrize("choice", ["must_decide", "may_announce"])
+def test_the_announcement_of_the_bell_tower_is_not_asked_once_the_end_is_certain(edition: str, choice: str) -> None:
+    rules = EDITIONS[edition].with_(add_districts=("Bell Tower",), bell_tower_choice=choice)
+    eight = ["Manor", "Castle", "Temple", "Church", "Tavern", "Market", "Watchtower", "Prison"]
+    for others, certain in ((eight, True), (eight[:7], False)):
+        g = table(seat("Bishop", gold=5, hand=["Bell Tower"]), seat("Thief", city=others), rules=rules)
+        play(g, "take gold", "build Bell Tower")
+        assert (g.question == "BELL_TOWER") is (choice == "must_decide" or not certain)
+
+
+@pytest.mark.rule("X-33", "R136", "R142", "B-SCORE", "D-BELL")
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_a_bell_tower_that_completes_a_city_under_the_old_number_makes_its_builder_alone_the_first(edition: str) -> None:
+    rules = EDITIONS[edition].with_(add_districts=("Bell Tower",))
+    seven = ["Manor", "Castle", "Temple", "Church", "Tavern", "Market", "Watchtower"]  # 14 points, four colours
+    other = ["Manor", "Palace", "Monastery", "Tavern", "Docks", "Watchtower", "Prison"]  # 18 points
+    g = table(seat("Bishop", gold=5, hand=["Bell Tower"], city=seven), seat("Thief", city=other), rules=rules)
+    play(g, "take gold", "build Bell Tower")
+    assert (g.question, g.first_completers) == ("BELL_TOWER", [0])
+    play(g, "end at 7")
+    assert (g.districts_to_end, g.first_completers) == (7, [0])
+    finish(g)
+    assert g.over
+    assert g.scores()[:2] == (14 + 5 + 3 + 4, 18 + 2)
+
+
+def keeping_emperor(edition: str, crown: int, **options: Any) -> Game:
+    """The Emperor, seat 0, is called and may leave the crown; seat 1 has something to give, seat 2 the Throne Room."""
+    options = {"add_districts": ("Throne Room",), "emperor_may_keep_crown_in_place": True} | options
+    rules = using(EDITIONS[edition], "Emperor", **options)
+    rich, throne = seat("Bishop", gold=3, hand=["Docks"]), seat("Merchant", city=["Throne Room"])
+    return table(seat("Emperor"), rich, throne, rules=rules, crown=crown)
+
+
+@pytest.mark.rule("X-34", "R1", "R2", "R-EMP-2", "R-EMP-4", "D-THRONE", "P-8", "O-emperor_may_keep_crown_in_place")
+@pytest.mark.parametrize("edition", EDITIONS)
+@pytest.mark.parametrize("counts", [1, 2])
+def test_an_emperor_who_may_keep_the_crown_in_place_moves_nothing_and_nobody_pays(edition: str, counts: int) -> None:
+    g = keeping_emperor(edition, crown=1, emperor_tribute="payer_chooses", throne_room_emperor_counts=counts)
+    others = {"crown player 2", "crown player 3"} | ({"crown player 1"} if g.rules.emperor_may_return_crown else set())
+    assert (g.actor, g.question, set(g.legal())) == (0, "CROWN", others | {"done"})
+    moved = play(g.clone(), "crown player 3")
+    assert (moved.crown, moved.gold[2]) == (3, counts)
+    play(g, "done")
+    assert (g.crown, g.gold, g.hand(1)) == (1, (0, 3, 0, 0), ["Docks"])
+    assert (g.actor, g.question) == (0, "PLAY")
+    assert finish(g).crown == 1
+
+
+@pytest.mark.rule("X-34", "R69", "O-emperor_may_keep_crown_in_place")
+@pytest.mark.parametrize("edition", EDITIONS)
+def test_an_emperor_who_may_keep_the_crown_in_place_may_keep_his_own(edition: str) -> None:
+    g = keeping_emperor(edition, crown=0)
+    assert set(g.legal()) == {"crown player 1", "crown player 2", "crown player 3", "done"}
+    play(g, "done")
+    assert (g.crown, g.gold[2]) == (0, 0)
+    assert (finish(g).actor, g.question) == (0, "DRAFT")
+
+
+@pytest.mark.rule("X-34", "R2", "R69", "O-emperor_may_keep_crown_in_place")
+@pytest.mark.parametrize("edition", EDITIONS)
+@pytest.mark.parametrize("crown", [0, 1])
+def test_without_the_option_the_emperor_must_pass_the_crown(edition: str, crown: int) -> None:
+    assert not EDITIONS[edition].emperor_may_keep_crown_in_place
+    g = keeping_emperor(edition, crown=crown, emperor_may_keep_crown_in_place=False)
+    assert g.question == "CROWN"
+    assert "done" not in g.legal()
+
+
+@pytest.mark.rule("X-34", "X-18", "R37", "O-emperor_may_keep_crown_in_place", "O-bewitched_emperor_crown")
+@pytest.mark.parametrize(("by", "actor"), [("witch", 0), ("emperor_player", 1)])
+def test_whoever_passes_the_crown_of_a_bewitched_emperor_may_leave_it_too(by: str, actor: int) -> None:
+    options: dict[str, Any] = {"bewitched_emperor_crown": by, "emperor_may_keep_crown_in_place": True, "add_districts": ("Throne Room",)}
+    rules = using(FRENCH, "Witch", "Emperor", **options)
+    g = table(seat("Witch"), seat("Emperor"), seat("Bishop", gold=4, city=["Throne Room"]), rules=rules, crown=2)
+    play(g, "take gold", "name Emperor")
+    finish(g, lambda g: g.question == "CROWN")
+    assert (g.actor, "done" in g.legal()) == (actor, True)
+    play(g, "done")
+    assert (g.crown, g.gold[2], g.question == "TRIBUTE") == (2, 4, False)
+    finish(g, lambda g: g.question == "PLAY" and g.turn_role == "Emperor")
+    assert g.actor == 0
+
+
+@pytest.mark.rule("X-34", "X-17", "O-emperor_may_keep_crown_in_place", "O-emperor_may_return_crown")
+def test_with_two_players_and_no_receiver_nothing_is_asked_with_the_option_either() -> None:
+    rules = using(FRENCH, "Emperor", players=2, emperor_may_keep_crown_in_place=True)
+    for crown, question in ((1, "PLAY"), (0, "CROWN")):
+        g = at(rules, players=[seat("Emperor", "Magician"), seat("Thief", "Bishop")], crown=crown, called=3)
+        assert (g.actor, g.question) == (0, question)
+    assert set(g.legal()) == {"crown player 1", "done"}
+
+
+@pytest.mark.rule("X-35", "X-20", "R-ART-2", "D-POOR", "R-WARLORD", "R-DIP-2", "O-poor_house_cost")
+@pytest.mark.parametrize(("wall", "price"), [([], 0), (["Great Wall"], 1)])
+def test_a_beautified_poor_house_costs_the_warlord_nothing_and_the_diplomat_one(wall: list[str], price: int) -> None:
+    city = ["Poor House*", *wall]
+    rules = using(GERMAN, "Artist", add_districts=("Poor House", "Great Wall"))
+    g = table(seat("Warlord", gold=3), seat("Bishop"), seat("Thief", city=city), rules=rules)
+    assert play(g, "destroy Poor House* of player 2").gold[0] == 3 - price
+    rules = using(GERMAN, "Artist", "Diplomat", add_districts=("Poor House", "Great Wall"))
+    g = table(seat("Diplomat", gold=3, city=["Tavern", "Temple*"]), seat("Bishop"), seat("Thief", city=city), rules=rules)
+    play(g, "offer Tavern")  # costs 1, as the beautified Poor House does
+    if g.question == "EXCHANGE":
+        play(g, "exchange for Poor House* of player 2")
+    assert (g.gold[0], "Poor House*" in g.city(0)) == (3 - price, True)
+
+
 # --- I1 to I38 ------------------------------------------------------------------------------
 
 
@@ -855,7 +998,8 @@ def test_the_park_works_whatever_the_tax_did() -> None:
 @pytest.mark.parametrize("edition", EDITIONS)
 def test_the_poor_house_works_after_a_hospital_turn_in_every_edition(edition: str) -> None:
     rules = EDITIONS[edition].with_(add_districts=("Hospital", "Poor House"))
-    g = table(seat("Thief", city=["Hospital", "Poor House"]), seat("King"), rules=rules, murdered="Thief", deck_top=["Temple", "Docks"])
+    thief = seat("Thief", city=["Hospital", "Poor House"])
+    g = table(thief, seat("King"), seat("Assassin"), rules=rules, murdered="Thief", deck_top=["Temple", "Docks"])
     play(g, "draw cards", "keep Docks")
     assert (g.turn_role, g.gold[0]) == ("King", 1)
 
@@ -863,15 +1007,15 @@ def test_the_poor_house_works_after_a_hospital_turn_in_every_edition(edition: st
 @pytest.mark.rule("I11", "D-HOSPITAL", "R116")
 def test_the_hospital_shows_the_murdered_role_when_it_is_called() -> None:
     rules = GERMAN.with_(add_districts=("Hospital",))
-    g = table(seat("Thief", city=["Hospital", "Tavern"]), seat("King"), rules=rules, murdered="Thief")
+    g = table(seat("Thief", city=["Hospital", "Tavern"]), seat("King"), seat("Assassin"), rules=rules, murdered="Thief")
     assert (g.actor, g.question, g.revealed(0)) == (0, "ACTION", ["Thief"])
-    assert table(seat("Thief", city=["Tavern"]), seat("King"), rules=rules, murdered="Thief").revealed(0) == []
+    assert table(seat("Thief", city=["Tavern"]), seat("King"), seat("Assassin"), rules=rules, murdered="Thief").revealed(0) == []
 
 
 @pytest.mark.rule("I12", "R13", "B-HEIR", "D-HOSPITAL")
 def test_a_murdered_king_in_the_hospital_still_waits_for_the_crown() -> None:
     rules = GERMAN.with_(add_districts=("Hospital",))
-    g = table(seat("King", city=["Hospital", "Manor"]), seat("Bishop"), rules=rules, murdered="King", crown=2)
+    g = table(seat("King", city=["Hospital", "Manor"]), seat("Bishop"), seat("Assassin"), rules=rules, murdered="King", crown=2)
     assert (g.actor, g.question, g.crown) == (0, "ACTION", 2)
     play(g, "take gold")
     assert (g.turn_role, g.crown, g.gold[0]) == ("Bishop", 2, 2)
@@ -907,7 +1051,7 @@ def test_an_heir_who_has_the_crown_already_moves_nothing(crown: int, gold: int) 
     rules = GERMAN.with_(add_districts=("Throne Room",))
     g = at(
         rules,
-        players=[seat("King"), seat("Thief"), seat("Magician", city=["Throne Room"]), seat("Warlord")],
+        players=[seat("King"), seat("Assassin"), seat("Magician", city=["Throne Room"]), seat("Warlord")],
         crown=crown,
         called=3,
         murdered="King",
