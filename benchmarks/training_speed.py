@@ -2,7 +2,7 @@
 
     python benchmarks/training_speed.py [--rounds 5] [--epochs 1 4] [--batch 16384] [--minibatch 4096]
 
-Everybody learns the same games (four players, base roles, self-play) with the same network (965-256-256, shared by policy
+Everybody learns the same games (four players, base roles, self-play) with the same network (two layers of 256, shared by policy
 and value), the same batch, minibatches and epochs, in one process without remote runners.  An environment step is a decision
 answered by the policy.  The contestants take turns, a piece each, after one iteration to warm up; the time is that of whole
 iterations by the clock, playing and learning.  Figures are medians over the rounds, ratios medians of the ratios within rounds.

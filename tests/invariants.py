@@ -20,7 +20,12 @@ def random_rules(seed: int) -> Rules:
         roles[8] = "Artist"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Emperor and Queen together are allowed
-        return edition.with_(players=players, roles=tuple(roles), add_districts=tuple(draw.sample(NEW_DISTRICTS, draw.randint(0, 15))))
+        return edition.with_(
+            players=players,
+            roles=tuple(roles),
+            add_districts=tuple(draw.sample(NEW_DISTRICTS, draw.randint(0, 15))),
+            emperor_may_keep_crown_in_place=draw.random() < 0.3,
+        )
 
 
 def cards_in_game(rules: list[Rules]) -> Any:

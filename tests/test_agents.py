@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from citadels_agents import play_games, registry
-from citadels_env import AMERICAN, FRENCH, GERMAN, Batch, batch
+from citadels_agents import arena, make, play_games, registry
+from citadels_env import AMERICAN, FRENCH, GERMAN, Batch, Game, batch
 from invariants import random_answers, random_rules
 
 NEW_ROLES = ("Witch", "Tax Collector", "Wizard", "Emperor", "Abbot", "Alchemist", "Navigator", "Diplomat", "Artist")
@@ -101,3 +101,36 @@ def test_the_record_of_a_game_adds_up() -> None:
     best = results["scores"][:, :3].max(1)
     winners = results["wins"][:, :3] > 0
     assert (np.where(winners, results["scores"][:, :3], best[:, None]) == best[:, None]).all()
+
+
+def _crown_answer(agent: str, crown: int, cities: list[list[str]], tribute: bool) -> str:
+    """What an Emperor at seat 0 who may keep the crown in place answers, and that he is asked."""
+    roles = ("Assassin", "Thief", "Magician", "Emperor", "Bishop", "Merchant", "Architect", "Warlord")
+    tributes = "payer_chooses" if tribute else "none"
+    rules = FRENCH.with_(roles=roles, emperor_may_keep_crown_in_place=True, emperor_tribute=tributes)
+    names = ("Emperor", "Bishop", "Merchant", "Warlord")
+    players = [{"roles": [name], "city": city, "gold": 3} for name, city in zip(names, cities, strict=True)]
+    game = Game.from_position(rules, {"players": players, "called": 3, "crown": crown}, seed=1)
+    assert (game.question, "done" in game.legal()) == ("CROWN", True)
+    answers = np.zeros(1, np.int64)
+    kind = make(agent)
+    if kind.row["kind"][0] == arena.SEARCHING:
+        answers[0] = game._index(kind.act(registry.View(game, 1)))
+    else:
+        arena.answer_all(game._states, kind.row, answers)
+    return game.describe(int(answers[0]))
+
+
+def test_an_emperor_who_may_keep_the_crown_judges_its_holder_like_any_receiver() -> None:
+    small, large = ["Tavern"], ["Tavern", "Manor", "Temple", "Market", "Docks", "Harbor"]
+    assert _crown_answer("heuristic", 0, [small] * 4, tribute=False) == "done"  # nobody is better than oneself
+    assert _crown_answer("heuristic", 3, [[], [], large, []], tribute=False) == "done"  # far away, and weak
+    assert _crown_answer("heuristic", 1, [[], large, [], []], tribute=False) == "crown player 3"
+    assert _crown_answer("heuristic", 3, [[], [], [], large], tribute=False) == "crown player 2"
+    assert _crown_answer("heuristic", 3, [[], [], [], []], tribute=True) == "crown player 2"  # 1 gold for a seat nearer
+
+
+@pytest.mark.parametrize("agent", ["random", "expert", "ismcts:iterations=60"])
+@pytest.mark.parametrize("crown", [0, 2])
+def test_every_kind_of_agent_answers_an_emperors_question_with_the_option(agent: str, crown: int) -> None:
+    assert _crown_answer(agent, crown, [[], [], [], []], tribute=True).startswith(("done", "crown player"))

@@ -226,10 +226,13 @@ def test_logits_and_values_are_those_of_the_formula_written_out(hidden):
 
 def test_observations_of_another_size_or_number_of_players_are_refused(tmp_path):
     network = Network(tensors_of(), 4)
-    with pytest.raises(ValueError, match=r"reads 965 entries, or those of the full form \(1561\), not 816"):
-        network(np.zeros((2, 816), np.uint8))
-    with pytest.raises(ValueError, match=r"a uint8 array \(n, size\), not float32 of shape \(965,\)"):
-        network(np.zeros(965, np.float32))
+    with pytest.raises(
+        ValueError,
+        match=rf"reads {observation.size(4)} entries, or those of the full form \({observation.size()}\), not {observation.size(3)}",
+    ):
+        network(np.zeros((2, observation.size(3)), np.uint8))
+    with pytest.raises(ValueError, match=rf"a uint8 array \(n, size\), not float32 of shape \({observation.size(4)},\)"):
+        network(np.zeros(observation.size(4), np.float32))
     mixed = np.stack([Game(GERMAN.with_(players=n)).observation() for n in (4, 6)])
     with pytest.raises(ValueError, match="games of 4 players only, not of 6"):
         network(mixed)
