@@ -192,7 +192,7 @@ def _ago(used: float) -> str:
 def _made_from(version: _cache.KeptVersion) -> str:
     about = version.description
     if about is None:
-        return "an older release"
+        return "an older release" if version.entries else "nothing finished"
     try:
         sources = ", ".join(name for name, _ in about["sources"])
         return f"{sources}; {about['python']}, Numba {about['numba']}"
