@@ -17,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 from filelock import FileLock
 
+import citadels_experiments
 from citadels_env import _cache, _jit, batch
 from citadels_experiments import cli, warmup
 
@@ -559,6 +560,29 @@ def test_an_account_without_a_home_has_no_folder_called_tilde(monkeypatch):
     assert all(folder.is_relative_to(sys.prefix) for folder in _cache._folders({}))
 
 
+def test_a_virtual_environment_holds_the_cache_where_the_home_cannot(monkeypatch, tmp_path):
+    monkeypatch.setattr(_cache.config, "CACHE_DIR", "")
+    monkeypatch.setattr(sys, "prefix", str(tmp_path / "venv"))
+    assert _cache._folders({})[1:] == (tmp_path / "venv" / ".cache" / "citadels_env",)
+    monkeypatch.setattr(sys, "base_prefix", sys.prefix)  # the system's Python: nothing is written there
+    assert len(_cache._folders({})) == 1
+
+
+def test_matplotlib_keeps_its_fonts_beside_the_compiled_code_where_the_home_cannot_be_written(monkeypatch, tmp_path, blocked):
+    monkeypatch.delenv("MPLCONFIGDIR", raising=False)
+    monkeypatch.setenv("CITADELS_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(blocked))
+    assert citadels_experiments._matplotlib_folder() == str(tmp_path / "cache" / "matplotlib")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "new" / "config"))
+    assert citadels_experiments._matplotlib_folder() is None
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(blocked))
+    monkeypatch.setenv("MPLCONFIGDIR", str(tmp_path))
+    assert citadels_experiments._matplotlib_folder() is None
+    monkeypatch.delenv("MPLCONFIGDIR")
+    monkeypatch.delenv("CITADELS_CACHE_DIR")
+    assert citadels_experiments._matplotlib_folder() is None
+
+
 def age(place, days):
     then = time.time() - days * _cache.DAY
     os.utime(place / "version.json", (then, then))
@@ -749,3 +773,23 @@ def test_after_compiling_ahead_nothing_that_a_user_calls_is_compiled(tmp_path):
     again = python("-m", "citadels_experiments.cli", "warmup", "--processes", "1")
     assert COMPILING not in again.stderr
     assert "(now)" in python("-m", "citadels_experiments.cli", "cache").stdout
+
+
+@pytest.mark.slow
+@compiled_only
+@pytest.mark.parametrize("cache", ["elsewhere", "nowhere"])
+def test_a_study_runs_with_a_home_that_cannot_be_written(tmp_path, blocked, cache):
+    paths = os.pathsep.join(str(ROOT / folder) for folder in ("", "agents", "experiments"))
+    home = {name: str(blocked) for name in ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME")}
+    folder = tmp_path / "cache" if cache == "elsewhere" else blocked / "cache"
+    environment = {name: value for name, value in os.environ.items() if name not in ("MPLCONFIGDIR", "NUMBA_CACHE_DIR")}
+    environment |= {**home, "PYTHONPATH": paths, "CITADELS_CACHE_DIR": str(folder)}
+    roles = "Assassin,Thief,Magician,King,Bishop,Merchant,Architect,Warlord,Artist"
+    command = ["study", "role-sets", "--roles", roles, "--games", "20", "--out", "out"]
+    done = subprocess.run(
+        [sys.executable, "-m", "citadels_experiments.cli", *command], env=environment, capture_output=True, text=True, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "out" / "role_sets.png").exists()
+    assert done.stderr.count(CANNOT_KEEP) == (cache == "nowhere")
+    assert ("matplotlib" in done.stderr.lower()) == (cache == "nowhere")
