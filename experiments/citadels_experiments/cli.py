@@ -563,14 +563,68 @@ def export(checkpoint: Path, file: Path, module: str) -> None:
 
 
 @main.command()
-def warmup() -> None:
-    """Compile the rules and the agents now, so that the next command starts at once."""
-    start = time.perf_counter()
-    from citadels_agents import play_games
-    from citadels_env import GERMAN
+@click.option("--processes", type=click.IntRange(1), help="Processes that compile at the same time, half a gigabyte each (all cores).")
+def warmup(processes: int | None) -> None:
+    """Compile now all that may be called later, so that every program starts at once.
 
-    play_games(GERMAN, agents=["heuristic", "random"] * 2, num_games=4, seed=0, threads=_cores())
-    click.echo(f"ready after {time.perf_counter() - start:.1f} s")
+    For an image, a cluster or a course: with CITADELS_CACHE_DIR set to a shared folder it is done once for all that have
+    the same version, Python and processor.  What is compiled already takes seconds.
+    """
+    from tqdm import tqdm
+
+    from . import warmup as warming
+
+    start = time.perf_counter()
+    terminal = sys.stderr.isatty()
+    with tqdm(total=len(warming.STEPS), file=sys.stderr, disable=not terminal, dynamic_ncols=True, bar_format=_BAR) as bar:
+
+        def progress(done: int, working: str) -> None:
+            bar.n = done
+            bar.set_postfix_str(working)
+            if not terminal and working:
+                click.echo(f"{done} of {len(warming.STEPS)} done, next: {working}", err=True)
+
+        try:
+            warming.warm_up(min(processes or _cores(), len(warming.STEPS)), progress, tick=bar.refresh)
+        except warming.NotKeptError as error:
+            raise click.ClickException(str(error)) from None
+        except KeyboardInterrupt:
+            click.echo("\nstopped; what was compiled is kept", err=True)
+            raise SystemExit(130) from None
+    click.echo(f"ready after {time.perf_counter() - start:.0f} s")
+
+
+@main.command()
+@click.option("--path", is_flag=True, help="Print the folder and nothing else.")
+@click.option("--clear", is_flag=True, help="Remove all that is kept.")
+@click.option("--unused", type=click.FloatRange(0), metavar="DAYS", help="Remove what was not used for so many days.")
+def cache(path: bool, clear: bool, unused: float | None) -> None:
+    """Show or clear the compiled rules and agents that are kept on disk.
+
+    A version is what was compiled from the same sources by the same Python and Numba; versions that nobody uses for a month are
+    removed by themselves.  CITADELS_CACHE_DIR names another folder.
+    """
+    from . import warmup as warming
+
+    if path + clear + (unused is not None) > 1:
+        raise click.UsageError("--path, --clear and --unused exclude each other")
+    if path:
+        click.echo(str(warming.folder() or ""))
+    elif clear or unused is not None:
+        removed, left = warming.clear(unused)
+        click.echo(f"removed {_count(len(removed), 'version')}, {_megabytes(sum(version.size for version in removed))}")
+        if left:
+            raise click.ClickException("these cannot be removed: " + ", ".join(str(version.path) for version in left))
+    else:
+        click.echo(warming.cache_text())
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.1f} MB"
 
 
 if __name__ == "__main__":
