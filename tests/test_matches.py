@@ -45,17 +45,17 @@ def networks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 )
 def test_side_by_side_and_one_by_one_are_the_same_games(rules: Any, lineup: tuple[str, ...], networks: dict[str, str]) -> None:
     made = {name: First() if name == "first" else make(networks.get(name, name)) for name in lineup}
-    number = 12
+    number = 6
     lineups = [[made[lineup[(seat - k) % len(lineup)]] for seat in range(len(lineup))] for k in range(number)]
     seeds = game_seeds(rules.players, number)
     results = play_lineups(rules, lineups, seeds)
     for k in range(number):
         assert results[k].tobytes() == play_one(rules, lineups[k], int(seeds[k])).tobytes(), k
     assert (play_lineups(rules, lineups, seeds, threads=3) == results).all()
-    assert (play_lineups(rules, lineups[5:6], seeds[5:6])[0] == results[5]).all()
+    assert (play_lineups(rules, lineups[4:5], seeds[4:5])[0] == results[4]).all()
     recorded, records = play_lineups(rules, lineups, seeds, record=True)
     assert (recorded == results).all()
-    for k in range(0, number, 5):
+    for k in (0, 5):
         assert Game.replay(records[k]).scores() == tuple(results["scores"][k, : rules.players])
 
 
@@ -79,7 +79,8 @@ def test_a_network_answers_alike_alone_and_among_thousands(networks: dict[str, s
 
 def test_a_network_whose_logits_are_not_finite_is_named_with_its_game(networks: dict[str, str]) -> None:
     tensors = tensors_of(8, (8, 8))
-    tensors["body.0.weight"] = tensors["body.0.weight"] * np.float32(1e38)
+    for layer in ("body.0", "body.2"):
+        tensors[f"{layer}.weight"] = tensors[f"{layer}.weight"] * np.float32(1e37)
     agent = NetworkAgent("absurd", Network(tensors, 8))
     with pytest.raises(AgentError, match=r"agent absurd in game 1, seat 2: .*absurd does not play: its logits are not finite") as caught:
         play_lineups(GERMAN, [["random"] * 4, ["random", "random", agent, "random"]], game_seeds(4, 2))

@@ -7,6 +7,9 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,6 +17,8 @@ import numpy as np
 from citadels_env import Game, Rules, engine, state
 from citadels_env.actions import MAX_PLAYERS
 from citadels_env.batch import GOLDEN, game_seeds
+from citadels_env.errors import AgentSpecError
+from citadels_env.names import canonical, hint, known_name
 
 from . import arena, evaluation, matches, personas, search
 from ._trees import grow_tree, tree_table
@@ -162,6 +167,8 @@ class AgentError(RuntimeError):
 
 
 _FACTORIES: dict[str, Callable[..., Any]] = {}
+_ALIASES: dict[str, str] = {}  # short names and their specs
+_FILES: dict[Path, tuple[str, tuple[str, ...]]] = {}  # files that were run: their fingerprints, and the agents that they registered
 
 
 def _network(file: str = "", choice: str = "best") -> Any:
@@ -178,20 +185,101 @@ _FACTORIES["network"] = _network
 
 def register(name: str, factory: Callable[..., Agent]) -> None:
     """Make `factory(**options)` available as ``make("name:option=value")``; raises ValueError if the name is taken."""
-    if name in names():
-        raise ValueError(f"there is an agent {name!r} already")
-    if not name or any(sign in name for sign in ":,= "):
-        raise ValueError(f"a name has no colon, comma, equals sign or space, unlike {name!r}")
+    _check_new(name, names())
     _FACTORIES[name] = factory
+
+
+def _check_new(name: Any, taken: tuple[str, ...]) -> None:
+    there = canonical(name, taken)
+    if there:
+        raise ValueError(f"there is an agent {there!r} already")
+    if not isinstance(name, str) or not name or any(sign in name for sign in ":,= "):
+        raise ValueError(f"a name has no colon, comma, equals sign or space, unlike {name!r}")
+
+
+def alias(name: str, spec: str) -> None:
+    """Make `name` stand for an agent with its options: ``alias("mine", "network:file=results/mine.safetensors")``.
+
+    The name then plays everywhere, and tables show it.  An alias may be given another spec later.  Wherever an agent is named,
+    ``mine=network:file=...`` does both at once.
+
+    Raises ValueError if there is an agent of that name, or the spec is wrong.
+    """
+    _check_new(name, tuple(other for other in names() if other != name or name not in _ALIASES))
+    make(spec)
+    _ALIASES[name] = spec_of(spec)
+
+
+def spec_of(name: str) -> str:
+    """What an alias stands for; any other spec is itself."""
+    return _ALIASES.get(name, name)
+
+
+def named(text: str) -> str:
+    """The name by which tables show an agent: NAME for "NAME=SPEC" (which becomes an alias), otherwise its spec."""
+    name, spec = _split_alias(text)
+    if name:
+        alias(name, spec)
+        return name
+    first, colon, options = text.partition(":")
+    return (canonical(first, names()) or first) + colon + options
+
+
+def _split_alias(text: str) -> tuple[str, str]:
+    """Name and spec of "NAME=SPEC"; an empty name if it is a spec alone."""
+    name, sign, spec = text.partition("=")
+    return (name, spec) if sign and ":" not in name else ("", text)
+
+
+def split_specs(text: str) -> tuple[str, ...]:
+    """The agents between commas, each a spec or NAME=SPEC; ``persona=expert`` after an agent with options is one of them."""
+    specs: list[str] = []
+    for piece in filter(None, map(str.strip, text.split(","))):
+        _, spec = _split_alias(piece)
+        begins = spec == piece or (":" in spec and canonical(spec.split(":")[0], names()) is not None)
+        if specs and ":" in specs[-1] and not begins:
+            specs[-1] += "," + piece
+        else:
+            specs.append(piece)
+    return tuple(specs)
+
+
+def load_agents(file: str | Path) -> tuple[str, str]:
+    """Run a Python file that registers agents or aliases; its name and a fingerprint of it.
+
+    A file that was run before is run again only if it has changed; what it registered then is forgotten.
+
+    Raises ValueError for a file that is not there or not Python, and whatever the file raises.
+    """
+    path = Path(file).expanduser().resolve()
+    spec = spec_from_file_location(path.stem, path)
+    if not path.is_file() or spec is None or spec.loader is None:
+        raise ValueError(f"{file} is no Python file")
+    fingerprint = sha256(path.read_bytes()).hexdigest()[:16]
+    before, registered = _FILES.get(path, ("", ()))
+    if before != fingerprint:
+        for name in registered:
+            _FACTORIES.pop(name, None)
+        there = set(_FACTORIES)
+        try:
+            spec.loader.exec_module(module_from_spec(spec))
+        except BaseException:
+            for name in set(_FACTORIES) - there:  # so that the file can be mended and run again
+                del _FACTORIES[name]
+            raise
+        _FILES[path] = fingerprint, tuple(name for name in _FACTORIES if name not in there)
+    return path.name, fingerprint
 
 
 def names() -> tuple[str, ...]:
     """The names that `make` knows."""
-    return ("random", *personas.PERSONAS, "ismcts", "cheating", *_FACTORIES)
+    return ("random", *personas.PERSONAS, "ismcts", "cheating", *_FACTORIES, *_ALIASES)
 
 
 def make(spec: str) -> Any:
     """The agent of a spec: a name, and options after a colon, such as ``ismcts:iterations=1000,persona=expert``.
+
+    With a name of its own before an equals sign, ``mine=network:file=PATH``, it bears that name.  Names may be in any case.
 
     Personas take `inference` (none, elimination, behavioural).  ismcts and cheating take iterations or milliseconds,
     persona, inference, horizon (rounds played after the present one before estimating), exploration, widening,
@@ -200,9 +288,18 @@ def make(spec: str) -> Any:
 
     Raises ValueError for an unknown name, option or value.
     """
-    name, _, rest = spec.partition(":")
-    if name not in names():
-        raise ValueError(f"there is no agent {name!r}; the agents are {', '.join(names())}")
+    own_name, plain = _split_alias(spec)
+    if own_name or plain in _ALIASES:
+        agent = make(plain if own_name else _ALIASES[plain])
+        agent.name = own_name or plain
+        return agent
+    name, colon, rest = spec.partition(":")
+    name = known_name("agent", name, names(), AgentSpecError)
+    if name in _ALIASES:
+        if rest:
+            raise AgentSpecError(f"{spec}: {name} stands for {_ALIASES[name]} and takes no further options")
+        return make(name)
+    spec = name + colon + rest
     options = {}
     for part in filter(None, rest.split(",")):
         key, sign, value = part.partition("=")
@@ -221,12 +318,15 @@ def make(spec: str) -> Any:
     for key in options:
         known = allowed.get(name, ("inference",))
         if key not in known:
-            raise ValueError(f"{spec}: {name} has no option {key!r}" + (f"; it has {', '.join(known)}" if known else ""))
+            near = hint(key, known)
+            raise ValueError(f"{spec}: {name} has no option {key!r}" + (f"; it has {', '.join(known)}{near}" if known else ""))
     if name == "random":
         return KernelAgent(spec, row)
     persona = options.get("persona", DEFAULTS["persona"]) if name in ("ismcts", "cheating") else name
-    if persona not in personas.PERSONAS:
-        raise ValueError(f"{spec}: there is no persona {persona!r}; the personas are {', '.join(personas.PERSONAS)}")
+    try:
+        persona = known_name("persona", persona, personas.PERSONAS, AgentSpecError)
+    except AgentSpecError as error:
+        raise AgentSpecError(f"{spec}: {error}") from None
     row["w"], row["duel"], row["kind"] = personas.PERSONAS[persona], personas.DUELS[persona], arena.WEIGHED
     if "inference" in options:
         if options["inference"] not in LEVELS:
