@@ -1,5 +1,8 @@
 """Whole games between agents of all kinds: the same games in whatever way they are played, and games that are recorded."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ from one_by_one import play_one
 from python_agents import Broken, First
 from test_networks import RULES, positions, tensors_of
 
+ROOT = Path(__file__).parent.parent
 SEARCH, TREES, CHEATING = "ismcts:iterations=12,opponents=search", "ismcts:iterations=8,trees=2", "cheating:iterations=10"
 
 
@@ -57,6 +61,24 @@ def test_side_by_side_and_one_by_one_are_the_same_games(rules: Any, lineup: tupl
     assert (recorded == results).all()
     for k in (0, 5):
         assert Game.replay(records[k]).scores() == tuple(results["scores"][k, : rules.players])
+
+
+def test_compiled_and_plain_python_play_the_same_games_with_a_network(tmp_path: Path) -> None:
+    path = save_network(tmp_path / "small", tensors_of(8, (6, 5)), rules=RULES)
+    code = f"""
+from hashlib import sha256
+from citadels_agents import play_games
+from citadels_env import GERMAN
+agents = ["network:file={path}", "network:file={path},choice=sample", "ismcts:iterations=2", "expert"]
+results, records = play_games(GERMAN.with_(max_rounds=2), agents, 2, seed=5, record=True)
+print(sha256(results.tobytes() + "".join(records).encode()).hexdigest())
+"""
+    outputs = []
+    for disabled in ("0", "1"):
+        search = os.pathsep.join(str(ROOT / part) for part in (".", "agents"))
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": disabled, "PYTHONPATH": search}
+        outputs.append(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment, check=True).stdout)
+    assert outputs[0] == outputs[1] != ""
 
 
 def test_a_network_answers_alike_alone_and_among_thousands(networks: dict[str, str]) -> None:

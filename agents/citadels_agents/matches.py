@@ -19,7 +19,7 @@ from citadels_env.cards import N_DISTRICTS
 
 from . import arena, evaluation, perceptron
 from .belief import BELIEF_SHAPE
-from .search import NODE, grow, new_tree, search
+from .search import NODE, best_answer, grow, new_tree
 
 OVER, FULL = -1, -2  # nobody is asked: the game is over, or its record is full
 ROOM = 512  # answers that a record has room for at first
@@ -60,19 +60,23 @@ def most_visited(nodes):
 @kernel
 def kernel_answer(g, it, number, agent, moves, n, belief, buffer, coefficients, nodes, sims):
     """The answer of an agent of the kernel; `number` is that of the answer in the game."""
-    if not it.own_chance:
-        if agent.kind == arena.SEARCHING:
-            return search(g, moves, n, agent.search, arena.weights_of(g, agent), coefficients, nodes, sims)
-        return arena.quick_answer(g, agent, moves, n, belief, buffer)
+    own, before = it.own_chance, g.rng[state.PLAY_STREAM]
     rng = rng_of(it, number)
     if agent.kind == arena.SEARCHING:
+        if not own:  # as `search.search`
+            if n == 1:
+                return moves[0]
+            before += GOLDEN
+            g.rng[state.PLAY_STREAM] = before
+            rng = state.mix(before)
         new_tree(nodes)
         grow(g, nodes, np.int64(agent.search.iterations), rng, agent.search, arena.weights_of(g, agent), coefficients, sims)
-        return most_visited(nodes)
-    before = g.rng[state.PLAY_STREAM]
-    g.rng[state.PLAY_STREAM] = rng
+        return most_visited(nodes) if own else best_answer(nodes)
+    if own:
+        g.rng[state.PLAY_STREAM] = rng
     move = arena.quick_answer(g, agent, moves, n, belief, buffer)
-    g.rng[state.PLAY_STREAM] = before
+    if own:
+        g.rng[state.PLAY_STREAM] = before
     return move
 
 
@@ -111,10 +115,10 @@ def play_on(
             engine.new_game(g, it.seed)
             result.first_crown = g.crown
             it.dealt = 1
-        elif it.answer >= 0:
-            give(g, result, record, np.int64(it.answer))
-        it.answer = -1
+        move, it.answer = np.int64(it.answer), -1
         while True:
+            if move >= 0:
+                give(g, result, record, move)
             n = engine.settle(g, moves)
             if n == 0:
                 arena.finish(g, result)
@@ -129,10 +133,9 @@ def play_on(
                 move = kernel_answer(g, it, number, table[agent], moves, n, belief, buffer, coefficients, nodes, sims)
             elif agent < table.size + layouts.shape[0]:
                 layout = layouts[agent - table.size]
-                if layout[perceptron.ROWS] == MAX_PLAYERS:
-                    observation.write(g, seat, MAX_PLAYERS, N_DISTRICTS, full, seen)
-                else:
-                    observation.write(g, seat, np.int64(layout[perceptron.ROWS]), N_DISTRICTS, compact, seen[: compact.shape[1]])
+                rows = np.int64(layout[perceptron.ROWS])
+                templates = full if rows == MAX_PLAYERS else compact
+                observation.write(g, seat, rows, N_DISTRICTS, templates, seen[: templates.shape[1]])
                 perceptron.sort(moves, n)
                 move = perceptron.network_answer(weights, layout, seen, moves, n, rng_of(it, number), work, logits, chances)
             else:
@@ -140,7 +143,6 @@ def play_on(
             if move < 0:
                 it.asked = agent
                 break
-            give(g, result, record, move)
 
 
 class Failure(NamedTuple):

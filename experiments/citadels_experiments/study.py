@@ -81,6 +81,8 @@ class Study:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "agents", tuple(map(named, self.agents)))
+        for name in self.agents:
+            make(name)
         if not self.sets:
             raise ValueError("a study needs at least one role set")
         if self.games < 2:
@@ -140,8 +142,6 @@ class Study:
             rules = Rules.from_json(json.dumps({**parameters["rules"], "roles": sets[0]}))
         modules = tuple((name, fingerprint) for name, fingerprint in parameters.get("modules", ()))
         agents = tuple(parameters["agents"])
-        for name in agents:
-            make(name)
         return cls(rules, sets, agents, parameters["games"], parameters["seed"], parameters["paired"], modules)
 
 
