@@ -29,6 +29,7 @@ import numpy as np
 from . import batch, cards, roles, state, turn
 from .cards import DISTRICT_INDEX, ROLE_INDEX
 from .errors import PositionError
+from .names import canonical
 from .rules import Rules
 
 KEYS = (
@@ -89,6 +90,7 @@ class _SetUp:
 
     def take(self, what: str, name: Any) -> int:
         """One copy of the card `name` out of the deck."""
+        name = canonical(name, DISTRICT_INDEX) or name
         if name not in DISTRICT_INDEX:
             raise ValueError(f"{what}: there is no district {name!r}")
         if self.copies.get(name, 0) == 0:
@@ -114,6 +116,7 @@ class _SetUp:
         return [(index, int(name.endswith("*"))) for index, name in zip(indices, names, strict=True)]
 
     def rank(self, what: str, name: Any) -> int:
+        name = canonical(name, self.rules.roles) or name
         if name not in self.rules.roles:
             raise ValueError(f"{what}: {name!r} is none of the roles {', '.join(self.rules.roles)}")
         return ROLE_INDEX[name] // 2

@@ -15,6 +15,8 @@ from typing import Any
 
 from . import cards
 from .cards import BASE_ROLES, BASE_UNIQUES, DISTRICT_INDEX, DISTRICTS, FACE_UP, NEW_DISTRICTS, ROLE_INDEX, ROLES
+from .errors import RulesError
+from .names import canonical, hint, known_name
 
 
 def _option(default: Any, text: str, values: Sequence[Any] | None = None, source: str = "") -> Any:
@@ -160,10 +162,13 @@ class Rules:
 
         Where the roles are the base game's own, they follow a changed number of players (S-2).
         """
-        names = [f.name for f in fields(self)]
-        for name in changes:
-            if name not in names:
-                raise ValueError(f"there is no option {name!r}; the options are {', '.join(names)}")
+        names = tuple(f.name for f in fields(self))
+        given, changes = changes, {}
+        for name, value in given.items():
+            option = known_name("option", name, names, RulesError)
+            if option in changes:
+                raise RulesError(f"the option {option} is given twice")
+            changes[option] = value
         if "players" in changes and "roles" not in changes and self.roles == default_roles(self.players):
             changes["roles"] = ()
         return replace(self, **changes)
@@ -267,21 +272,25 @@ class Rules:
         districts = self.add_districts
         if isinstance(districts, str):
             ready = {"none": (), "all": NEW_DISTRICTS, "recommended": recommended_districts(self.districts_seed)}
-            if districts not in ready:
+            chosen = canonical(districts, ready)
+            if chosen is None:
                 raise ValueError(f"add_districts must be names of districts, 'none', 'all' or 'recommended', not {districts!r} (S-6)")
-            self._set("add_districts", ready[districts])
+            self._set("add_districts", ready[chosen])
         for f in fields(self):
             value = getattr(self, f.name)
             if f.type in ("tuple[str, ...]", tuple[str, ...]) or f.name == "smithy":
                 if isinstance(value, str) or not isinstance(value, Sequence):
                     raise ValueError(f"{f.name} must be a list, not {value!r}")
                 self._set(f.name, tuple(value))
+            words = f.metadata["values"]
+            if isinstance(value, str) and words is not None and isinstance(words[0], str):
+                self._set(f.name, canonical(value, words) or value)
+        for option, names in (("add_districts", DISTRICT_INDEX), ("remove_districts", DISTRICT_INDEX), ("retro_tax_roles", ROLE_INDEX)):
+            self._set(option, tuple(canonical(name, names) or name for name in getattr(self, option)))
         if not self.roles:
             self._set("roles", default_roles(self.players))
-        for role in self.roles:
-            if role not in ROLE_INDEX:
-                raise ValueError(f"there is no role {role!r}; the roles are {', '.join(ROLE_INDEX)} (S-1)")
-        self._set("roles", tuple(sorted(self.roles, key=ROLE_INDEX.__getitem__)))
+        roles = [known_name("role", role, ROLE_INDEX, RulesError, "(S-1)") for role in self.roles]
+        self._set("roles", tuple(sorted(roles, key=ROLE_INDEX.__getitem__)))
         self._set("retro_tax_roles", tuple(sorted(self.retro_tax_roles)))
 
     def _check_values(self) -> None:
@@ -322,10 +331,11 @@ class Rules:
     def _check_districts(self) -> None:
         for name in self.add_districts:
             if name not in NEW_DISTRICTS:
-                raise ValueError(f"{name!r} is none of the new districts {', '.join(NEW_DISTRICTS)} (S-6)")
+                raise ValueError(f"{name!r} is none of the new districts {', '.join(NEW_DISTRICTS)} (S-6){hint(name, NEW_DISTRICTS)}")
         for name in self.remove_districts:
             if name not in DISTRICT_INDEX:
-                raise ValueError(f"there is no district {name!r} to remove; the districts are {', '.join(DISTRICT_INDEX)}")
+                near = hint(name, DISTRICT_INDEX)
+                raise ValueError(f"there is no district {name!r} to remove; the districts are {', '.join(DISTRICT_INDEX)}{near}")
         for option in ("add_districts", "remove_districts"):
             names = getattr(self, option)
             if len(set(names)) != len(names):

@@ -1,12 +1,28 @@
 """The registry, personas, search, and games with agents written in Python."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 
+import gymnasium
 import numpy as np
 import pytest
 
-from citadels_agents import AgentError, View, make, names, personas, play_games, play_lineups, register, registry, weights
+from citadels_agents import (
+    AgentError,
+    SeatedBatch,
+    View,
+    alias,
+    load_agents,
+    make,
+    names,
+    personas,
+    play_games,
+    play_lineups,
+    register,
+    registry,
+    weights,
+)
 from citadels_env import EDITIONS, FRENCH, GERMAN, ROLES, Batch, Game, actions, batch
 from citadels_env.batch import game_seeds
 from invariants import random_answers, random_rules
@@ -222,6 +238,83 @@ def test_an_agent_can_be_registered_once() -> None:
     with pytest.raises(ValueError, match="no colon"):
         register("a:b", First)
     del registry._FACTORIES["test-first"]
+
+
+def test_agents_and_personas_are_read_in_any_case_and_suggested() -> None:
+    assert make("Expert:inference=none").name == "expert:inference=none"
+    assert make("ISMCTS:iterations=9,persona=Builder").name == "ismcts:iterations=9,persona=Builder"
+    for spec, near in (("exprt", "expert"), ("ismcts:persona=buildr", "builder"), ("ismcts:iteration=3", "iterations")):
+        with pytest.raises(ValueError, match=f"did you mean '{near}'"):
+            make(spec)
+
+
+@pytest.fixture
+def forget() -> Iterator[None]:
+    factories, aliases = dict(registry._FACTORIES), dict(registry._ALIASES)
+    yield
+    for table, kept in ((registry._FACTORIES, factories), (registry._ALIASES, aliases)):
+        table.clear()
+        table.update(kept)
+    registry._FILES.clear()
+
+
+@pytest.mark.usefixtures("forget")
+def test_an_alias_plays_everywhere_under_its_name() -> None:
+    alias("mine", "ismcts:iterations=5")
+    assert "mine" in names()
+    agent = make("Mine")
+    assert (agent.name, agent.row["search"]["iterations"][0]) == ("mine", 5)
+    lineups, seeds = [["mine", "random", "expert", "mine"]], game_seeds(1, 1)
+    spelled = [[name.replace("mine", "ismcts:iterations=5") for name in lineups[0]]]
+    assert (play_lineups(GERMAN, lineups, seeds) == play_lineups(GERMAN, spelled, seeds)).all()
+    env = gymnasium.make("citadels_env:Citadels-v0", opponents="mine")
+    env.reset(seed=1)
+    batch = SeatedBatch(GERMAN, 2, opponents={"mine": 0.5, "calm=expert:inference=none": 0.5})
+    assert sorted(agent.name for agent in batch.agents) == ["calm", "mine"]
+    assert "calm" not in names()  # a name given in passing is not kept by `make`
+    alias("mine", "random")
+    alias("yours", "mine")
+    alias("mine", "expert")
+    assert registry.spec_of("yours") == "random"
+    for name, spec, message in (
+        ("expert", "random", "an agent 'expert' already"),
+        ("a:b", "random", "no colon"),
+        ("x", "exprt", "did you mean 'expert'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            alias(name, spec)
+    with pytest.raises(ValueError, match="mine stands for expert and takes no further options"):
+        make("mine:inference=none")
+
+
+@pytest.mark.usefixtures("forget")
+def test_commas_part_agents_options_and_names() -> None:
+    text = "random,mine=network:file=a,choice=sample, ismcts:iterations=2,persona=expert,calm=expert:inference=none,b=random"
+    assert registry.split_specs(text) == (
+        "random",
+        "mine=network:file=a,choice=sample",
+        "ismcts:iterations=2,persona=expert",
+        "calm=expert:inference=none,b=random",  # an option, for what it looks like
+    )
+    assert registry.split_specs("a=random,b=expert") == ("a=random", "b=expert")
+
+
+@pytest.mark.usefixtures("forget")
+def test_a_file_of_agents_is_run_once_and_again_when_it_has_changed(tmp_path: Path) -> None:
+    file = tmp_path / "own.py"
+    file.write_text("from citadels_agents import make, register\nregister('own-one', lambda: make('random'))\n")
+    first = load_agents(file)
+    assert load_agents(file) == first
+    assert "own-one" in names()
+    file.write_text(file.read_text().replace("own-one", "own-two"))
+    assert load_agents(file) != first
+    assert "own-two" in names() and "own-one" not in names()
+    file.write_text(file.read_text() + "1 / 0\n")
+    with pytest.raises(ZeroDivisionError):
+        load_agents(file)
+    assert "own-two" not in names()
+    with pytest.raises(ValueError, match="is no Python file"):
+        load_agents(tmp_path / "missing.py")
 
 
 def test_line_ups_of_a_wrong_length_are_refused() -> None:

@@ -1,13 +1,16 @@
 """The `citadels` command."""
 
 import json
+import re
 
 import pytest
 from click.testing import CliRunner
 
-from citadels_env import DISTRICTS, EDITIONS, ROLES, Rules
+import citadels_env
+from citadels_agents import play_games, registry
+from citadels_env import DISTRICTS, EDITIONS, ROLES, Game, Rules
 from citadels_env.rules import Rules as RulesClass
-from citadels_experiments import cli
+from citadels_experiments import cli, progress
 
 FOUR_SETS = ["--roles", "Assassin,Thief,Magician,King", "--roles", "Bishop, Merchant"]
 SMALL = ["study", "role-sets", *FOUR_SETS, "--games", "20", "--agents", "random"]
@@ -59,6 +62,16 @@ def test_results_go_to_a_folder_named_by_the_study(tmp_path, monkeypatch):
     assert (tmp_path / "results" / "role-sets-5-french" / "sets.csv").exists()
 
 
+def test_the_version_is_printed():
+    assert invoke("--version") == f"citadels {citadels_env.__version__}\n"
+
+
+def test_rules_print_as_json_that_people_can_read():
+    lines = invoke("rules", "--edition", "French", "--json").splitlines()
+    assert len(lines) > 50
+    assert '  "base_deck": "french",' in lines
+
+
 def test_rules_print_as_json_and_come_back_from_a_file(tmp_path):
     text = invoke("rules", "--edition", "american", "--players", 6, "--districts", "Museum,Park", "--json")
     assert Rules.from_json(text) == EDITIONS["american"].with_(players=6, add_districts=("Museum", "Park"))
@@ -76,6 +89,13 @@ def test_rules_print_as_json_and_come_back_from_a_file(tmp_path):
         (["study", "role-sets", "--players", "9"], "2<=x<=8"),
         (["study", "role-sets", "--players", "2", "--size", "9"], "S-2"),
         (["study", "role-sets", "--roles", "Joker"], "no role 'Joker'"),
+        (["study", "role-sets", "--roles", "wich,King"], "no role 'wich'; did you mean 'Witch'? The roles are"),
+        (["study", "role-sets", "--agents", "exprt"], "no agent 'exprt'; did you mean 'expert'? The agents are"),
+        (["study", "role-sets", "--agents", "mine=exprt"], "did you mean 'expert'"),
+        (["study", "role-sets", "--edition", "germn"], "no edition 'germn'; did you mean 'german'? The editions are"),
+        (["study", "role-sets", "--districts", "musem"], "did you mean 'Museum'"),
+        (["tournament", "expert", "randm"], "no agent 'randm'; did you mean 'random'? The agents are"),
+        (["tune", "--start", "buildr"], "no persona 'buildr'; did you mean 'builder'? The personas are"),
         (["study", "role-sets", "--roles", "Queen"], "S-5"),
         (["study", "role-sets", "--districts", "Casino"], "Casino"),
         (["study", "role-sets", "--agents", "random,random"], "each of the 4 seats"),
@@ -112,7 +132,7 @@ def test_a_broken_rules_file_is_named(tmp_path):
 
 def test_the_editions_offered_are_those_there_are():
     option = next(p for p in cli.role_sets.params if p.name == "edition")
-    assert list(option.type.choices) == list(EDITIONS)
+    assert option.type.name.split("|") == list(EDITIONS)
 
 
 def test_roles_prints_all_of_them():
@@ -143,3 +163,133 @@ def test_options_prints_all_of_them():
 
 def test_warmup_says_when_it_is_ready():
     assert "ready after" in invoke("warmup")
+
+
+# --- what is said beside the results --------------------------------------------
+
+
+def streams(*arguments):
+    """What a command writes to standard output and to standard error."""
+    result = CliRunner().invoke(cli.main, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.output
+    return result.stdout, result.stderr
+
+
+def test_names_are_read_in_any_case_on_the_command_line(tmp_path):
+    text = invoke(*SMALL[:-1], "Random", "--edition", "French", "--districts", "NONE", "--out", tmp_path / "a")
+    assert "french rules, no new districts, 20 games per set, agents random" in text
+
+
+def test_two_roles_of_a_rank_are_said_to_mean_either(tmp_path):
+    text = invoke(
+        "study", "role-sets", "--roles", "witch,Assassin,Thief,Magician,King,Bishop,Merchant,Architect,Warlord", "--games", 10,
+        "--agents", "random", "--out", tmp_path / "a",
+    )  # fmt: skip
+    assert "2 role sets" in text
+    assert "only sets with rank 1: Assassin or Witch (all there are); rank 2: Thief; rank 3: Magician" in text
+    assert "of two roles of one rank either" in " ".join(invoke("study", "role-sets", "--help").split())
+
+
+@pytest.mark.parametrize("where", ["before", "after"])
+def test_quiet_commands_write_nothing_but_results(tmp_path, where):
+    loud, quiet = tmp_path / "a", tmp_path / "b"
+    invoke(*SMALL, "--out", quiet)
+    arguments = ["--quiet", *SMALL] if where == "before" else [*SMALL, "--quiet"]
+    out, err = streams(*arguments, "--out", quiet)
+    assert err == ""
+    assert "ROLE SETS" in out
+    invoke(*SMALL, "--out", loud)
+    assert "holds 4 of 4 sets already" in streams(*SMALL, "--out", loud)[1]
+
+
+def test_no_carriage_returns_go_into_files(tmp_path, monkeypatch):
+    monkeypatch.setattr(progress, "SECONDS", 0.0)
+    for arguments in ([*SMALL, "--out", tmp_path / "a"], ["tournament", "random", "heuristic", "--blocks", 4, "--out", tmp_path / "b"]):
+        out, err = streams(*arguments)
+        assert "\r" not in out + err
+        assert re.search(r"^(4 players: )?[\d,]+ of [\d,]+ (sets|games)$", err, re.MULTILINE)
+
+
+# --- agents of one's own ----------------------------------------------------------
+
+REGISTERING = """
+from citadels_agents import alias, register
+
+class Last:
+    name = "last"
+
+    def act(self, view):
+        return int(view.legal_indices()[-1])
+
+register("cli-last", Last)
+alias("cli-calm", "expert:inference=none")
+"""
+
+
+@pytest.fixture
+def own_agents(tmp_path):
+    file = tmp_path / "own_agents.py"
+    file.write_text(REGISTERING)
+    yield file
+    registry._FACTORIES.pop("cli-last", None)
+    for name in ("cli-calm", "mine"):
+        registry._ALIASES.pop(name, None)
+    registry._FILES.clear()
+
+
+def test_studies_take_agents_from_files_and_aliases(tmp_path, own_agents):
+    out = tmp_path / "study"
+    roles = "Assassin,Thief,Magician,King,Bishop,Merchant,Architect,Warlord"
+    study = ["study", "role-sets", "--roles", roles, "--games", 4, "--agents-from", own_agents, "--out", out]
+    text = invoke(*study, "--agents", "cli-last,cli-calm,mine=ismcts:iterations=3,persona=heuristic,random")
+    assert "agents cli-last, cli-calm, mine, random, seed 0" in text
+    assert any(line.split()[:2] == ["2", "mine"] for line in text.splitlines())
+    parameters = json.loads((out / "manifest.json").read_text())["parameters"]
+    assert parameters["agents"] == ["cli-last", "cli-calm", "mine", "random"]
+    assert parameters["aliases"] == {"cli-calm": "expert:inference=none", "mine": "ismcts:iterations=3,persona=heuristic"}
+    assert parameters["modules"][0][0] == own_agents.name
+    assert "played with --agents-from own_agents.py" in invoke("games", out, "--set", 0, "--game", 3, code=1)
+    game = Game.replay(invoke("games", out, "--set", 0, "--game", 3, "--agents-from", own_agents))
+    row = json.loads((out / "parts.jsonl").read_text())
+    assert game.over
+    played = play_games(game.rules, parameters["agents"], 4, seed=row["seed"])[3]
+    assert game.scores() == tuple(played["scores"][:4].tolist())
+
+
+def test_games_of_a_tournament_are_taken_out_whoever_played_them(tmp_path, own_agents):
+    out = tmp_path / "t"
+    invoke(
+        "tournament", "cli-last", "mine=ismcts:iterations=3", "expert", "--blocks", 2, "--design", "mixed", "--agents-from", own_agents,
+        "--out", out,
+    )  # fmt: skip
+    shares = (out / "players-4" / "shares.csv").read_text()
+    assert "mine," in shares
+    assert "ismcts" not in shares
+    assert "it holds players-4" in invoke("games", out, "--replicate", 1, "--block", 0, "--game", 2, code=1)
+    folder = out / "players-4"
+    rows = (folder / "games.csv").read_text().splitlines()
+    columns = rows[0].split(",")
+    for line in rows[1::5]:
+        row = dict(zip(columns, line.split(","), strict=True))
+        where = [part for name in ("replicate", "block", "game") for part in (f"--{name}", row[name])]
+        game = Game.replay(invoke("games", folder, *where, "--agents-from", own_agents))
+        assert (str(game.seed), [str(n) for n in game.scores()]) == (row["seed"], [row[f"score_{seat}"] for seat in range(4)])
+    assert "replicate must be 0 to 1" in invoke(
+        "games", folder, "--replicate", 2, "--block", 0, "--game", 0, "--agents-from", own_agents, code=1
+    )
+    assert "name the game by --replicate" in invoke("games", folder, "--set", 2, "--game", 0, "--agents-from", own_agents, code=1)
+
+
+def test_a_game_that_would_be_another_one_is_not_taken_out(tmp_path):
+    invoke(*SMALL, "--out", tmp_path / "s")
+    manifest = tmp_path / "s" / "manifest.json"
+    manifest.write_text(re.sub(r'"sources": "\w+"', '"sources": "other"', manifest.read_text()))
+    assert "other versions of rules or agents" in invoke("games", tmp_path / "s", "--set", 0, "--game", 0, code=1)
+    invoke("tournament", "random", "heuristic", "--blocks", 2, "--out", tmp_path / "t")
+    table = tmp_path / "t" / "players-4" / "games.csv"
+    lines = table.read_text().splitlines(keepends=True)
+    cells = lines[1].split(",")
+    cells[lines[0].split(",").index("score_0")] = "99"
+    table.write_text("".join([lines[0], ",".join(cells), *lines[2:]]))
+    where = ["--replicate", 0, "--block", 0, "--game", 0]
+    assert "does not play the same game twice (score_0 99 there" in invoke("games", tmp_path / "t" / "players-4", *where, code=1)

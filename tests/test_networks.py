@@ -17,6 +17,7 @@ from citadels_agents.networks import Network, NetworkAgent, files, player, save_
 from citadels_agents.rollout import Collector
 from citadels_env import FRENCH, GERMAN, Batch, Game, observation
 from citadels_env.actions import N_ACTIONS
+from citadels_env.batch import game_seeds
 from citadels_experiments import tournament
 from invariants import random_answers, random_rules
 from test_house import modules_after
@@ -330,6 +331,32 @@ def test_as_agent_and_as_policy_of_a_batch_it_plays_the_same_games(tmp_path):
     assert len(np.unique(alone, axis=0)) > 1
     assert np.array_equal(alone, scores("self", False))
     assert np.array_equal(alone, scores([spec] * 3, True))
+
+
+@pytest.mark.parametrize("choice", ["best", "sample"])
+def test_an_opponent_network_of_a_batch_answers_all_games_at_once_as_it_does_one_by_one(tmp_path, monkeypatch, choice):
+    specs = [f"network:file={written(tmp_path, rows)},choice={choice}" for rows in (4, 8)]
+    rules = [GERMAN, FRENCH.with_(add_districts="all")]
+
+    def play() -> tuple[Any, Any]:
+        batch = SeatedBatch(rules, 8, 3, opponents=[*specs, "heuristic"], compact=True)
+        for _ in range(30):
+            batch.step(batch.masks().argmax(1))
+        return batch.states.tobytes(), batch.games.tobytes()
+
+    together = play()
+    monkeypatch.setattr(NetworkAgent, "act_in", property())  # it has none: hasattr is false
+    asked = []
+    monkeypatch.setattr(NetworkAgent, "act", lambda self, view: asked.append(1) or one(self, view))
+
+    def one(agent: NetworkAgent, view: View) -> int:
+        found = agent.network.answers(
+            view.observation[np.newaxis], view.mask[np.newaxis], game_seeds(view.seed, 1), agent.choice == "sample"
+        )
+        return int(found[0])
+
+    assert play() == together
+    assert len(asked) > 100
 
 
 def test_a_collector_takes_a_network():

@@ -92,7 +92,7 @@ def test_a_deck_too_small_for_the_players_is_refused() -> None:
 
 
 def test_an_unknown_option_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(ValueError, match="no option 'player'; the options are players, roles, base_deck"):
+    with pytest.raises(ValueError, match=r"no option 'player'; did you mean 'players'\? The options are players, roles, base_deck"):
         GERMAN.with_(player=5)
     with pytest.raises(ValueError, match="no option 'pleyers'"):
         Rules.from_json('{"pleyers": 5}')

@@ -1,7 +1,7 @@
 """Players of Citadels: random, personas, tree search, and your own; whole games at full speed."""
 
 from .arena import RESULT
-from .registry import Agent, AgentError, KernelAgent, View, make, names, play_games, play_lineups, register
+from .registry import Agent, AgentError, KernelAgent, View, alias, load_agents, make, names, play_games, play_lineups, register
 from .rollout import Collector, play_to_end
 from .seated import SeatedBatch
 
@@ -13,6 +13,8 @@ __all__ = [
     "KernelAgent",
     "SeatedBatch",
     "View",
+    "alias",
+    "load_agents",
     "make",
     "names",
     "play_games",

@@ -7,6 +7,9 @@ import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,8 +17,10 @@ import numpy as np
 from citadels_env import Game, Rules, engine, state
 from citadels_env.actions import MAX_PLAYERS
 from citadels_env.batch import GOLDEN, game_seeds
+from citadels_env.errors import AgentSpecError
+from citadels_env.names import canonical, hint, known_name
 
-from . import arena, evaluation, personas, search
+from . import arena, evaluation, matches, personas, search
 from ._trees import grow_tree, tree_table
 from .belief import BELIEF_SHAPE, LEVELS
 
@@ -162,6 +167,8 @@ class AgentError(RuntimeError):
 
 
 _FACTORIES: dict[str, Callable[..., Any]] = {}
+_ALIASES: dict[str, str] = {}  # short names and their specs
+_FILES: dict[Path, tuple[str, tuple[str, ...]]] = {}  # files that were run: their fingerprints, and the agents that they registered
 
 
 def _network(file: str = "", choice: str = "best") -> Any:
@@ -178,20 +185,101 @@ _FACTORIES["network"] = _network
 
 def register(name: str, factory: Callable[..., Agent]) -> None:
     """Make `factory(**options)` available as ``make("name:option=value")``; raises ValueError if the name is taken."""
-    if name in names():
-        raise ValueError(f"there is an agent {name!r} already")
-    if not name or any(sign in name for sign in ":,= "):
-        raise ValueError(f"a name has no colon, comma, equals sign or space, unlike {name!r}")
+    _check_new(name, names())
     _FACTORIES[name] = factory
+
+
+def _check_new(name: Any, taken: tuple[str, ...]) -> None:
+    there = canonical(name, taken)
+    if there:
+        raise ValueError(f"there is an agent {there!r} already")
+    if not isinstance(name, str) or not name or any(sign in name for sign in ":,= "):
+        raise ValueError(f"a name has no colon, comma, equals sign or space, unlike {name!r}")
+
+
+def alias(name: str, spec: str) -> None:
+    """Make `name` stand for an agent with its options: ``alias("mine", "network:file=results/mine.safetensors")``.
+
+    The name then plays everywhere, and tables show it.  An alias may be given another spec later.  Wherever an agent is named,
+    ``mine=network:file=...`` does both at once.
+
+    Raises ValueError if there is an agent of that name, or the spec is wrong.
+    """
+    _check_new(name, tuple(other for other in names() if other != name or name not in _ALIASES))
+    make(spec)
+    _ALIASES[name] = spec_of(spec)
+
+
+def spec_of(name: str) -> str:
+    """What an alias stands for; any other spec is itself."""
+    return _ALIASES.get(name, name)
+
+
+def named(text: str) -> str:
+    """The name by which tables show an agent: NAME for "NAME=SPEC" (which becomes an alias), otherwise its spec."""
+    name, spec = _split_alias(text)
+    if name:
+        alias(name, spec)
+        return name
+    first, colon, options = text.partition(":")
+    return (canonical(first, names()) or first) + colon + options
+
+
+def _split_alias(text: str) -> tuple[str, str]:
+    """Name and spec of "NAME=SPEC"; an empty name if it is a spec alone."""
+    name, sign, spec = text.partition("=")
+    return (name, spec) if sign and ":" not in name else ("", text)
+
+
+def split_specs(text: str) -> tuple[str, ...]:
+    """The agents between commas, each a spec or NAME=SPEC; ``persona=expert`` after an agent with options is one of them."""
+    specs: list[str] = []
+    for piece in filter(None, map(str.strip, text.split(","))):
+        _, spec = _split_alias(piece)
+        begins = spec == piece or (":" in spec and canonical(spec.split(":")[0], names()) is not None)
+        if specs and ":" in specs[-1] and not begins:
+            specs[-1] += "," + piece
+        else:
+            specs.append(piece)
+    return tuple(specs)
+
+
+def load_agents(file: str | Path) -> tuple[str, str]:
+    """Run a Python file that registers agents or aliases; its name and a fingerprint of it.
+
+    A file that was run before is run again only if it has changed; what it registered then is forgotten.
+
+    Raises ValueError for a file that is not there or not Python, and whatever the file raises.
+    """
+    path = Path(file).expanduser().resolve()
+    spec = spec_from_file_location(path.stem, path)
+    if not path.is_file() or spec is None or spec.loader is None:
+        raise ValueError(f"{file} is no Python file")
+    fingerprint = sha256(path.read_bytes()).hexdigest()[:16]
+    before, registered = _FILES.get(path, ("", ()))
+    if before != fingerprint:
+        for name in registered:
+            _FACTORIES.pop(name, None)
+        there = set(_FACTORIES)
+        try:
+            spec.loader.exec_module(module_from_spec(spec))
+        except BaseException:
+            for name in set(_FACTORIES) - there:  # so that the file can be mended and run again
+                del _FACTORIES[name]
+            raise
+        _FILES[path] = fingerprint, tuple(name for name in _FACTORIES if name not in there)
+    return path.name, fingerprint
 
 
 def names() -> tuple[str, ...]:
     """The names that `make` knows."""
-    return ("random", *personas.PERSONAS, "ismcts", "cheating", *_FACTORIES)
+    return ("random", *personas.PERSONAS, "ismcts", "cheating", *_FACTORIES, *_ALIASES)
 
 
 def make(spec: str) -> Any:
     """The agent of a spec: a name, and options after a colon, such as ``ismcts:iterations=1000,persona=expert``.
+
+    With a name of its own before an equals sign, ``mine=network:file=PATH``, it bears that name.  Names may be in any case.
 
     Personas take `inference` (none, elimination, behavioural).  ismcts and cheating take iterations or milliseconds,
     persona, inference, horizon (rounds played after the present one before estimating), exploration, widening,
@@ -200,9 +288,18 @@ def make(spec: str) -> Any:
 
     Raises ValueError for an unknown name, option or value.
     """
-    name, _, rest = spec.partition(":")
-    if name not in names():
-        raise ValueError(f"there is no agent {name!r}; the agents are {', '.join(names())}")
+    own_name, plain = _split_alias(spec)
+    if own_name or plain in _ALIASES:
+        agent = make(plain if own_name else _ALIASES[plain])
+        agent.name = own_name or plain
+        return agent
+    name, colon, rest = spec.partition(":")
+    name = known_name("agent", name, names(), AgentSpecError)
+    if name in _ALIASES:
+        if rest:
+            raise AgentSpecError(f"{spec}: {name} stands for {_ALIASES[name]} and takes no further options")
+        return make(name)
+    spec = name + colon + rest
     options = {}
     for part in filter(None, rest.split(",")):
         key, sign, value = part.partition("=")
@@ -221,12 +318,15 @@ def make(spec: str) -> Any:
     for key in options:
         known = allowed.get(name, ("inference",))
         if key not in known:
-            raise ValueError(f"{spec}: {name} has no option {key!r}" + (f"; it has {', '.join(known)}" if known else ""))
+            near = hint(key, known)
+            raise ValueError(f"{spec}: {name} has no option {key!r}" + (f"; it has {', '.join(known)}{near}" if known else ""))
     if name == "random":
         return KernelAgent(spec, row)
     persona = options.get("persona", DEFAULTS["persona"]) if name in ("ismcts", "cheating") else name
-    if persona not in personas.PERSONAS:
-        raise ValueError(f"{spec}: there is no persona {persona!r}; the personas are {', '.join(personas.PERSONAS)}")
+    try:
+        persona = known_name("persona", persona, personas.PERSONAS, AgentSpecError)
+    except AgentSpecError as error:
+        raise AgentSpecError(f"{spec}: {error}") from None
     row["w"], row["duel"], row["kind"] = personas.PERSONAS[persona], personas.DUELS[persona], arena.WEIGHED
     if "inference" in options:
         if options["inference"] not in LEVELS:
@@ -262,68 +362,97 @@ def _agent(agent: Any) -> Any:
     return make(agent) if isinstance(agent, str) else agent
 
 
-def play_lineups(rules: Rules, lineups: Iterable[Sequence[Any]], seeds: Any, threads: int = 1) -> Any:
+def play_lineups(rules: Rules, lineups: Iterable[Sequence[Any]], seeds: Any, threads: int = 1, *, record: bool = False) -> Any:
     """Play one game per line-up (agents or specs by seat) with the seed of the same place: RESULT records in order.
 
-    Kernel agents play inside the kernel, on `threads` threads; a game with any other agent is played through `Game`.
-    The same rules, line-up and seed give the same game.
+    Kernel agents and trained networks play inside the kernel, on `threads` threads; agents in Python are asked answer by answer.
+    The same rules, line-up and seed give the same game.  An agent in Python that is named by its spec is made anew for every seat
+    and game, so that it may remember; agents of the kernel and networks are made once.
+
+    With `record`: the RESULT records and a `matches.Records`, the games as text by their numbers.
 
     Raises ValueError for a line-up of a wrong length and `AgentError` for an agent that fails.
     """
-    every = [[_agent(agent) for agent in lineup] for lineup in lineups]
+    made: dict[str, Any] = {}
+    every = [[_shared(agent, made) for agent in lineup] for lineup in lineups]
     seeds = np.asarray(seeds, np.uint64)
     if len(every) != len(seeds):
         raise ValueError(f"there are {len(every)} line-ups, but {len(seeds)} seeds")
     for lineup in every:
         if len(lineup) != rules.players:
             raise ValueError(f"a line-up has {rules.players} agents, not {len(lineup)}")
-    results = np.zeros(len(every), arena.RESULT)
-    inside = [k for k, lineup in enumerate(every) if all(getattr(agent, "in_kernel", False) for agent in lineup)]
-    if inside:
-        agents = {agent.name: agent for k in inside for agent in every[k]}
-        number = {name: index for index, name in enumerate(agents)}
-        table = arena.table_of(list(agents.values()))
-        seating = np.zeros((len(inside), MAX_PLAYERS), np.int64)
-        for place, k in enumerate(inside):
-            seating[place, : rules.players] = [number[agent.name] for agent in every[k]]
-        results[inside] = arena.play_seated(rules, table, seating, seeds[inside], threads)
-    for k in sorted(set(range(len(every))) - set(inside)):
-        results[k] = _play_through_game(rules, every[k], int(seeds[k]), k)
-    return results
+    agents = list({id(agent): agent for lineup in every for agent in lineup}.values())
+    number = {id(agent): k for k, agent in enumerate(agents)}
+    seating = np.array([[number[id(agent)] for agent in lineup] for lineup in every], np.int64).reshape(len(every), rules.players)
+    return _play(rules, agents, seating, seeds, threads, record)
 
 
-def _play_through_game(rules: Rules, lineup: Sequence[Any], seed: int, number: int) -> Any:
-    """One game answer by answer; agents see a `View`."""
-    game, result = Game(rules, seed), state.records(1, arena.RESULT)
-    result["first_crown"] = game.crown
-    chance = np.random.SeedSequence(seed).generate_state(2, np.uint64)
-    step = 0
-    while game.actor is not None:
-        seat, agent = game.actor, lineup[game.actor]
-        step += 1
-        own = int(chance[0] >> np.uint64(1)) + step
-        try:
-            if getattr(agent, "cheats", False):
-                answer = agent.best(game._states, own)
-            else:
-                answer = agent.act(View(game, own))
-        except Exception as error:
-            raise AgentError(agent.name, number, seat, game.notation(), f"raised {type(error).__name__}: {error}") from error
-        try:
-            index = game._index(answer)
-        except ValueError as error:
-            raise AgentError(agent.name, number, seat, game.notation(), str(error)) from error
-        if game.question == "DRAFT":
-            result["drafted"][0, seat, index] += 1
-        result["decisions"] += 1
-        result["seat_decisions"][0, seat] += 1
-        game.play(index)
-    arena.finish_one(game._states, result)
-    return result[0]
+def _shared(agent: Any, made: dict[str, Any]) -> Any:
+    """The agent of a spec: one for all seats and games if it has no memory."""
+    if not isinstance(agent, str):
+        return agent
+    if agent in made:
+        return made[agent]
+    found = make(agent)
+    if plays_inside(found):
+        made[agent] = found
+    return found
+
+
+def plays_inside(agent: Any) -> bool:
+    """Does an agent play whole games without being asked in Python?  (Agents of the kernel and networks do.)"""
+    return bool(getattr(agent, "in_kernel", False)) or hasattr(agent, "packed")
+
+
+def _play(rules: Rules, agents: Sequence[Any], seating: Any, seeds: Any, threads: int, record: bool) -> Any:
+    """Play one game per row of `seating` (indices into `agents`, (N, players)).
+
+    A game between agents of the kernel draws all chance of play from one stream; any other one has a chance for every answer, so
+    that it does not matter in what way its agents are asked.
+    """
+    results, answers = np.zeros(len(seating), arena.RESULT), [np.zeros(0, np.int16)] * len(seating)
+    in_kernel = np.array([getattr(agent, "in_kernel", False) for agent in agents], np.bool_)
+    together = in_kernel[seating].all(axis=1)
+    if together.any() and not record:
+        number = np.cumsum(in_kernel) - 1  # among those of the kernel
+        full = np.zeros((int(together.sum()), MAX_PLAYERS), np.int64)
+        full[:, : rules.players] = number[seating[together]]
+        table = arena.table_of([agent for agent in agents if getattr(agent, "in_kernel", False)])
+        results[together] = arena.play_seated(rules, table, full, seeds[together], threads)
+    for chosen, own_chance in ((together, False), (~together, True)):
+        places = np.flatnonzero(chosen)
+        if not len(places) or (not own_chance and not record):
+            continue
+        used, seats = np.unique(seating[places], return_inverse=True)
+        played = matches.play(
+            rules, [agents[k] for k in used], seats.reshape(len(places), -1), seeds[places], _ask,
+            threads=threads, own_chance=own_chance, record=record, go_on=False,
+        )  # fmt: skip
+        for k, failure in played.failures.items():
+            game = matches.replayed(rules, int(seeds[places[k]]), failure.answers)
+            raise AgentError(failure.agent.name, int(places[k]), failure.seat, game.notation(), failure.reason) from failure.error
+        results[places] = played.results
+        for k, place in enumerate(places if record else ()):
+            answers[place] = played.answers[k]  # type: ignore[index]
+    return (results, matches.Records(rules, seeds, answers)) if record else results
+
+
+def _ask(agent: Any, game: Game, own: int) -> Any:
+    """The answer of an agent in Python, who sees a `View` (or all, if it cheats by name); `own` is the seed of its chance."""
+    if getattr(agent, "cheats", False):
+        return agent.best(game._states, own)
+    return agent.act(View(game, own))
 
 
 def play_games(
-    rules: Rules, agents: str | Sequence[Any] = "heuristic", num_games: int = 1000, seed: int = 0, *, threads: int = 1, rotate: bool = False
+    rules: Rules,
+    agents: str | Sequence[Any] = "heuristic",
+    num_games: int = 1000,
+    seed: int = 0,
+    *,
+    threads: int = 1,
+    rotate: bool = False,
+    record: bool = False,
 ) -> Any:
     """Play `num_games` whole games and return one RESULT record per game (NumPy structured array).
 
@@ -331,7 +460,9 @@ def play_games(
     so that every agent sits everywhere equally often.  Game k depends on (rules, agents, seed, k) only, not on
     `num_games` or `threads`; its deck and the roles laid aside depend on (rules, seed, k) alone.
 
-    Raises ValueError for an unknown agent or an impossible number.
+    With `record`: the RESULT records and a `matches.Records`, which gives game k as text (`Game.replay` reads it).
+
+    Raises ValueError for an unknown agent or an impossible number, and `AgentError` for an agent that fails.
     """
     players = rules.players
     named = [agents] * players if isinstance(agents, str) else list(agents)
@@ -344,12 +475,7 @@ def play_games(
     made = [_agent(agent) for agent in named]
     seeds = game_seeds(seed, num_games)
     seating = arena.rotated(range(players), players, num_games if rotate else 1)[:, :players]
-    seating = np.broadcast_to(seating, (num_games, players))
-    if all(getattr(agent, "in_kernel", False) for agent in made):
-        full = np.zeros((num_games, MAX_PLAYERS), np.int64)
-        full[:, :players] = seating
-        return arena.play_seated(rules, arena.table_of(made), full, seeds, threads)
-    return play_lineups(rules, [[made[k] for k in row] for row in seating], seeds, threads)
+    return _play(rules, made, np.broadcast_to(seating, (num_games, players)), seeds, threads, record)
 
 
 def belief(game: Game, seat: int, level: str = "behavioural", persona: str = "expert") -> Any:

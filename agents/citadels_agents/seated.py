@@ -210,7 +210,8 @@ class SeatedBatch(Batch):
     final_observations: keep what the learner sees of the end of a game (`final_observations`).
     policies: further policies that are answered from outside.
 
-    Agents made of data for the kernel play inside it; searches and agents in Python are asked game by game, which is slow.
+    Agents made of data for the kernel play inside it; a trained network is asked for all its games at once; searches and agents in
+    Python are asked game by game, which is slow.
     The game of a seed has the same rules, seats and shuffle wherever and whenever it is played (but "rotate" goes by places).
 
     Attributes (live arrays, overwritten by `step`), besides those of `Batch`
@@ -249,6 +250,7 @@ class SeatedBatch(Batch):
         self.policies = (SELF, *policies)
         self._rules_chances = _cumulative([1.0] * len(every) if rules_shares is None else rules_shares, len(every), "rules_shares")
         self._drawn_rules = every  # agents ask for them before `Batch.__init__` is through
+        self._full_templates: Any = None  # of the full observations that networks are shown, made when one is asked
         self._own_seat = _number_of_seat(own_seat, min(counts))
         self._seat_agents(opponents, max(counts))
         rows = max(counts) if compact else MAX_PLAYERS
@@ -342,16 +344,35 @@ class SeatedBatch(Batch):
             answers = np.zeros(len(searching), np.int64)
             search_in(searching, self.states, self.games, self._rows, evaluation.coefficients(), nodes, state.records(1), answers)
             self._answers[searching] = answers
-        for i, code in zip(places, codes, strict=True):
-            if code >= len(self._rows):
-                self._answers[i] = self._ask_in_python(int(i), self.agents[code])
+        for code in np.unique(codes[codes >= len(self._rows)]):
+            agent, asked = self.agents[code], places[codes == code]
+            if hasattr(agent, "act_in"):
+                self._answers[asked] = self._ask_for_all(asked, agent)
+            else:
+                self._answers[asked] = [self._ask_in_python(int(i), agent) for i in asked]
         return places
+
+    def _ask_for_all(self, asked: Any, agent: Any) -> Any:
+        """The answers of a network in some places, all at once."""
+        states = self.states[asked]
+        seen = np.zeros((len(asked), observation.size()), np.uint8)
+        if self._full_templates is None:
+            self._full_templates = batch.fill_in_rules(state.records(len(self._drawn_rules)), self._drawn_rules, MAX_PLAYERS)
+        batch.observe(states, self.actors[asked].astype(np.int64), seen, self._full_templates, MAX_PLAYERS, N_DISTRICTS)
+        rngs = np.array([batch.game_seeds(self._chance_of(i), 1)[0] for i in asked], np.uint64)
+        try:
+            return agent.act_in(seen, self._masks[asked], rngs)
+        except ValueError:  # which game it is that fails
+            return [self._ask_in_python(int(i), agent) for i in asked]
+
+    def _chance_of(self, i: int) -> int:
+        """The seed of the chance of an agent that is asked in place `i`."""
+        entropy = [int(self.seeds[i]), int(self.games["decisions"][i])]
+        return int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
     def _ask_in_python(self, i: int, agent: Any) -> int:
         game = Game.of_state(self._drawn_rules[self.games["rules"][i]], self.states[i : i + 1])
-        own = int(
-            np.random.SeedSequence([int(self.seeds[i]), int(self.games["decisions"][i])]).generate_state(1, np.uint64)[0] >> np.uint64(1)
-        )
+        own = self._chance_of(i)
         try:
             answer = agent.best(game._states, own) if getattr(agent, "cheats", False) else agent.act(View(game, own))
             return int(game._index(answer))

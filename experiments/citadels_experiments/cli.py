@@ -1,7 +1,7 @@
 """The `citadels` command.  What is heavy to import is imported by the command that needs it."""
 
+import json
 import os
-import sys
 import time
 from collections.abc import Iterable
 from pathlib import Path
@@ -28,13 +28,47 @@ def _names(values: Iterable[str]) -> tuple[str, ...]:
 
 def _specs(text: str) -> tuple[str, ...]:
     """The agents between commas; an option such as persona=expert belongs to the agent before it."""
-    specs: list[str] = []
-    for piece in _names([text]):
-        if specs and "=" in piece.split(":")[0]:
-            specs[-1] += "," + piece
-        else:
-            specs.append(piece)
-    return tuple(specs)
+    from citadels_agents.registry import split_specs
+
+    return split_specs(text)
+
+
+def _keep_quiet(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.meta["citadels.quiet"] = True
+
+
+def _quiet() -> bool:
+    """Was --quiet given, before or after the name of the command?"""
+    return bool(click.get_current_context().meta.get("citadels.quiet"))
+
+
+def _note(text: str) -> None:
+    """Say something beside the results, on standard error, unless it is to be quiet."""
+    if not _quiet():
+        click.echo(text, err=True)
+
+
+_quiet_option = click.option(
+    "--quiet", is_flag=True, expose_value=False, callback=_keep_quiet, help="No progress and no notes on standard error."
+)
+_agents_from_option = click.option(
+    "--agents-from",
+    "modules",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Python file that registers further agents; may be repeated.",
+)
+
+
+def _load_agents(paths: Iterable[Path]) -> tuple[tuple[str, str], ...]:
+    """Run the files that register agents; their names and fingerprints."""
+    from citadels_agents import load_agents
+
+    try:
+        return tuple(load_agents(path) for path in paths)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
 
 
 def _rules(edition: str | None, file: Path | None, players: int | None, districts: str | None, roles: tuple[str, ...] = ()) -> "Rules":
@@ -49,12 +83,28 @@ def _rules(edition: str | None, file: Path | None, players: int | None, district
         if players:
             changes["players"] = players
         if districts:
-            changes["add_districts"] = districts if districts in ("none", "all", "recommended") else _names([districts])
+            ready = districts.strip().casefold()
+            changes["add_districts"] = ready if ready in ("none", "all", "recommended") else _names([districts])
         if roles:
             changes["roles"] = roles
         return rules.with_(**changes)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+
+
+class _Edition(click.ParamType):
+    """The name of an edition, in any case."""
+
+    name = "german|french|american"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from citadels_env import EDITIONS
+        from citadels_env.names import known_name
+
+        try:
+            return known_name("edition", value, EDITIONS)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 class _Players(click.ParamType):
@@ -79,7 +129,7 @@ class _Players(click.ParamType):
 def _edition_options(function: Any) -> Any:
     for option in reversed(
         (
-            click.option("--edition", type=click.Choice(["german", "french", "american"]), help="Rules of this edition (german)."),
+            click.option("--edition", type=_Edition(), help="Rules of this edition (german)."),
             click.option("--rules", "file", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="JSON file of options."),
         )
     ):
@@ -91,7 +141,17 @@ def _rules_options(function: Any) -> Any:
     return _edition_options(click.option("--players", type=click.IntRange(2, 8), help="Number of players (4).")(function))
 
 
+def _version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value:
+        from citadels_env import __version__
+
+        click.echo(f"citadels {__version__}")
+        ctx.exit()
+
+
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.option("--version", is_flag=True, expose_value=False, is_eager=True, callback=_version, help="Print the version.")
+@_quiet_option
 def main() -> None:
     """Citadels with The Dark City: studies and tables."""
 
@@ -107,9 +167,18 @@ def study() -> None:
     "--districts", default=None, help="New districts: none, all, recommended, or names between commas (all; with --rules: the file's)."
 )
 @click.option("--size", type=click.Choice(["8", "9"]), help="Roles in a set (9; for 2 and 3 players 8).")
-@click.option("--roles", "only", multiple=True, metavar="NAMES", help="Only sets with these roles at their ranks: --roles 'Witch,King'.")
+@click.option(
+    "--roles",
+    "only",
+    multiple=True,
+    metavar="NAMES",
+    help="Only sets with these roles at their ranks: --roles 'Witch,King'; of two roles of one rank either.",
+)
 @click.option("--games", type=click.IntRange(2), help=f"Games per set ({FULL_GAMES}).")
-@click.option("--agents", default="heuristic", show_default=True, help="One agent for all seats, or one per seat between commas.")
+@click.option(
+    "--agents", default="heuristic", show_default=True, help="One agent for all seats, or one per seat between commas; NAME=SPEC names one."
+)
+@_agents_from_option
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Same seed, same numbers.")
 @click.option("--paired", is_flag=True, help="Game k of every set from the same shuffle: sharper for two or three sets.")
 @click.option("--threads", type=click.IntRange(1), help="Threads (all cores); they do not change the numbers.")
@@ -117,6 +186,7 @@ def study() -> None:
 @click.option("--quick", is_flag=True, help=f"A first impression: {QUICK_GAMES} games per set.")
 @click.option("--show", type=click.IntRange(1), default=8, show_default=True, help="Print this many of the fairest and least fair sets.")
 @click.option("--show-all", is_flag=True, help="Print every set.")
+@_quiet_option
 def role_sets(
     edition: str | None,
     file: Path | None,
@@ -126,6 +196,7 @@ def role_sets(
     only: tuple[str, ...],
     games: int | None,
     agents: str,
+    modules: tuple[Path, ...],
     seed: int,
     paired: bool,
     threads: int | None,
@@ -141,17 +212,17 @@ def role_sets(
     eight roles (256 sets).  Writes sets.csv, roles.csv, roles_overall.csv, pairs.csv, manifest.json and
     role_sets.png.  A study that was interrupted goes on when the same command is given again.
     """
-    from tqdm import tqdm
-
     from . import report
     from . import study as studies
+    from .progress import Progress
 
     started = time.perf_counter()
     rules = _rules(edition, file, players, districts or (None if file else "all"))
+    extra = _load_agents(modules)
     try:
         sets = studies.role_sets(rules.players, int(size) if size else None, _names(only), rules.allow_emperor_and_queen)
         games = games or (QUICK_GAMES if quick else FULL_GAMES)
-        plan = studies.Study(rules.with_(roles=sets[0]), tuple(sets), _specs(agents), games, seed, paired)
+        plan = studies.Study(rules.with_(roles=sets[0]), tuple(sets), _specs(agents), games, seed, paired, extra)
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     if out is None:
@@ -160,12 +231,17 @@ def role_sets(
 
     def progress(stream: Iterable[Any], total: int, there: int) -> Iterable[Any]:
         if there:
-            click.echo(f"{out} holds {there} of {total} sets already; playing the others", err=True)
-        return tqdm(stream, total=total, initial=there, unit=" sets", file=sys.stderr, mininterval=0.5, dynamic_ncols=True)
+            _note(f"{out} holds {there} of {total} sets already; playing the others")
+        with Progress(total, "sets", quiet=_quiet()) as bar:
+            for done, record in enumerate(stream, there + 1):
+                yield record
+                bar.show(done)
 
     threads = threads or _cores()
     heading = _heading(plan, file.name if file else edition or "german")
     click.echo(heading)
+    if only:
+        click.echo(_roles_text(_names(only)))
     try:
         records = studies.run(plan, out, threads, progress)
     except ValueError as error:
@@ -183,16 +259,21 @@ def role_sets(
     click.echo(f"\nwrote {names} to {out} ({time.perf_counter() - started:.0f} s)")
 
 
-def _agents_from(path: Path) -> tuple[str, str]:
-    """Run a Python file, which may register agents; its name and a fingerprint."""
-    from hashlib import sha256
-    from importlib.util import module_from_spec, spec_from_file_location
+def _roles_text(names: Iterable[str]) -> str:
+    """What --roles asks for, in a line."""
+    from citadels_env.names import known_name
 
-    spec = spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise click.UsageError(f"{path} is no Python file")
-    spec.loader.exec_module(module_from_spec(spec))
-    return path.name, sha256(path.read_bytes()).hexdigest()[:16]
+    from .study import RANK_OF, RANKS
+
+    chosen: dict[int, dict[str, None]] = {}
+    for name in names:
+        role = known_name("role", name, RANK_OF)
+        chosen.setdefault(RANK_OF[role], {})[role] = None
+    parts = []
+    for rank in sorted(chosen):
+        free = " (all there are)" if len(chosen[rank]) == len(RANKS[rank - 1]) else ""
+        parts.append(f"rank {rank}: {' or '.join(sorted(chosen[rank], key=RANKS[rank - 1].index))}{free}")
+    return f"only sets with {'; '.join(parts)}"
 
 
 @main.command()
@@ -209,14 +290,9 @@ def _agents_from(path: Path) -> tuple[str, str]:
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Same seed, same games.")
 @click.option("--threads", type=click.IntRange(1), help="Threads (all cores); they do not change the results.")
 @click.option("--on-error", type=click.Choice(["continue", "stop"]), default="continue", show_default=True, help="When an agent fails.")
-@click.option(
-    "--agents-from",
-    "modules",
-    multiple=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Python file that registers further agents.",
-)
+@_agents_from_option
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the results (results/tournament).")
+@_quiet_option
 def tournament(
     agents: tuple[str, ...],
     edition: str | None,
@@ -240,18 +316,20 @@ def tournament(
     seats.  Each number of players is a tournament of its own, in the folder players-N: games.csv (one row per game; also
     games.parquet where pyarrow is installed), shares.csv, duels.csv, differences.csv, strengths.csv, summary.json,
     manifest.json, speed.json, tournament.png, and budgets.png for searches that differ in their iterations.  A tournament
-    that was interrupted goes on when the same command is given again.
+    that was interrupted goes on when the same command is given again.  An agent given as NAME=SPEC, such as
+    mine=network:file=mine.safetensors, stands in the tables under its name.
     """
-    from tqdm import tqdm
+    from citadels_agents.registry import spec_of
 
     from . import folders, ladder, tournament_plots
     from . import tournament as tournaments
     from .plots import png
+    from .progress import Progress
 
     started = time.perf_counter()
     out = out or Path("results") / "tournament"
     try:
-        extra = tuple(_agents_from(path) for path in modules)
+        extra = _load_agents(modules)
         plans = []
         for players in counts or (None,):
             resolved = _rules(edition, file, players, districts)
@@ -259,18 +337,13 @@ def tournament(
             plans.append(tournaments.Tournament(resolved, agents, design, limit, seed, precision, fields, extra))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
-    if any("milliseconds" in name for name in plans[0].names):
-        click.echo("note: an agent that thinks for a given time does not play the same games twice", err=True)
+    if any("milliseconds" in spec_of(name) for name in plans[0].names):
+        _note("note: an agent that thinks for a given time does not play the same games twice")
     for plan in plans:
         folder = out / f"players-{plan.players}"
-        with tqdm(unit=" games", desc=f"{plan.players} players", file=sys.stderr, mininterval=0.5, dynamic_ncols=True) as bar:
-
-            def progress(done: int, most: int, bar: Any = bar) -> None:
-                bar.total = most
-                bar.update(done - bar.n)
-
+        with Progress(None, "games", f"{plan.players} players", quiet=_quiet()) as bar:
             try:
-                games = tournaments.run(plan, folder, threads or _cores(), on_error, progress)
+                games = tournaments.run(plan, folder, threads or _cores(), on_error, bar.show)
             except (ValueError, tournaments.AgentFailedError) as error:
                 raise click.ClickException(str(error)) from None
             except KeyboardInterrupt:
@@ -289,6 +362,28 @@ def tournament(
         folders.write(out / "ladder.png", png(tournament_plots.by_players(ladder.load_all(out))))
         click.echo(f"wrote ladder.png to {out}")
     click.echo(f"{time.perf_counter() - started:.0f} s")
+
+
+@main.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--set", "set_", type=click.IntRange(0), help="Of a study: the number of the set in sets.csv.")
+@click.option("--replicate", type=click.IntRange(0), help="Of a tournament: replicate, block and game as in games.csv.")
+@click.option("--block", type=click.IntRange(0), help="Of a tournament.")
+@click.option("--game", type=click.IntRange(0), required=True, help="The number of the game in its set or block, from 0.")
+@_agents_from_option
+def games(folder: Path, set_: int | None, replicate: int | None, block: int | None, game: int, modules: tuple[Path, ...]) -> None:
+    """Print one game of a study or a tournament, whoever played it: rules, seed and every answer.
+
+    FOLDER is the folder of a study, or the players-N folder of a tournament.  The game is played again from its seed;
+    `Game.replay` in Python reads what is printed.
+    """
+    from . import taken_out
+
+    loaded = _load_agents(modules)
+    try:
+        click.echo(taken_out.game_text(folder, game, set_=set_, replicate=replicate, block=block, modules=loaded), nl=False)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
 
 
 @main.command()
@@ -331,7 +426,7 @@ def rules(
 ) -> None:
     """Print rules: every option with its value, the roles, the resolved deck."""
     resolved = _rules(edition, file, players, districts, _names(roles))
-    click.echo(resolved.to_json() if as_json else resolved.describe())
+    click.echo(json.dumps(json.loads(resolved.to_json()), indent=2) if as_json else resolved.describe())
 
 
 @main.command()
@@ -420,14 +515,16 @@ def tune(
 ) -> None:
     """Tune the weights of a persona by CMA-ES; the same command goes on where it was stopped."""
     from citadels_agents import personas
+    from citadels_env.names import known_name
 
     from . import tuning
 
-    for name in (start, *_names([field])):
-        if name not in personas.PERSONAS:
-            raise click.UsageError(f"there is no persona {name!r}; the personas are {', '.join(personas.PERSONAS)}")
     try:
-        tuning.tune(start, _names([field]), generations, population, games, seed, sigma, threads, duel, out, click.echo)
+        start, *against = (known_name("persona", name, personas.PERSONAS) for name in (start, *_names([field])))
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    try:
+        tuning.tune(start, tuple(against), generations, population, games, seed, sigma, threads, duel, out, click.echo)
     except ValueError as error:
         raise click.ClickException(str(error)) from None
 
@@ -463,6 +560,8 @@ def _needs_extra(error: ImportError) -> click.ClickException:
 @click.option("--threads", type=click.IntRange(1), help="Threads of torch in the learning process (all cores).")
 @click.option("--iterations", type=click.IntRange(1), help="Stop after so many, instead of what the file says.")
 @click.option("--minutes", type=click.FloatRange(0, min_open=True), help="Stop after so many of training, instead of what the file says.")
+@_agents_from_option
+@_quiet_option
 def train(
     config: str,
     out: Path | None,
@@ -471,6 +570,7 @@ def train(
     threads: int | None,
     iterations: int | None,
     minutes: float | None,
+    modules: tuple[Path, ...],
 ) -> None:
     """Train a network by PPO, on RLlib's fast path.
 
@@ -480,13 +580,15 @@ def train(
     """
     from dataclasses import replace
 
-    from tqdm import tqdm
-
     from .learning import training as trainings
+    from .progress import Progress
 
+    _load_agents(modules)  # the file of the run may name them
     try:
         path = trainings.config_file(config)
         plan = trainings.Training.from_file(path)
+        if modules:
+            plan = replace(plan, games={**plan.games, "agents_from": [*plan.games.get("agents_from", ()), *map(str, modules)]})
         if iterations or minutes:
             plan = replace(plan, run=replace(plan.run, iterations=iterations, minutes=minutes))
         out = out or Path("results") / f"train-{path.stem}"
@@ -501,7 +603,7 @@ def train(
     heading = f"{path.stem}: {plan.games_text(trainer.games)}"
     click.echo(heading)
     if trainer.resumed:
-        click.echo(f"{out} holds {trainer.iteration} iterations already; going on", err=True)
+        _note(f"{out} holds {trainer.iteration} iterations already; going on")
     by_time = plan.run.iterations is None
     total = 60 * (plan.run.minutes or 0) if by_time else plan.run.iterations
 
@@ -510,15 +612,13 @@ def train(
         if figure is not None:
             (out / "learning_curve.png").write_bytes(plots.png(figure))
 
-    with tqdm(total=total, unit=" s" if by_time else " iterations", file=sys.stderr, dynamic_ncols=True, bar_format=_BAR) as bar:
+    with Progress(total, "s" if by_time else "iterations", quiet=_quiet(), bar_format=_BAR) as bar:
 
         def report(row: dict[str, Any], rows: list[dict[str, Any]]) -> None:
-            bar.update(min(total, row["seconds"] if by_time else row["iteration"]) - bar.n)
-            bar.set_postfix_str(
-                f"{row['steps_per_second']:,.0f} steps/s, entropy {row['entropy']:.2f}, value error {row['value_error']:.3f}"
-            )
+            note = f"{row['steps_per_second']:,.0f} steps/s, entropy {row['entropy']:.2f}, value error {row['value_error']:.3f}"
+            bar.show(min(total, row["seconds"] if by_time else row["iteration"]), note=note)
             if rows:
-                bar.write(_shares_text(row["steps"], row["seconds"], rows), file=sys.stdout)
+                bar.write(_shares_text(row["steps"], row["seconds"], rows))
                 draw()
 
         try:

@@ -12,7 +12,7 @@ import json
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -26,8 +26,11 @@ import pandas as pd
 
 import citadels_agents
 import citadels_env
-from citadels_agents import make, play_games
+from citadels_agents import alias, make, play_games, play_lineups
+from citadels_agents.registry import named, spec_of
 from citadels_env import ROLES, Rules
+from citadels_env.batch import game_seeds
+from citadels_env.names import known_name
 
 from . import folders, stats
 
@@ -46,15 +49,13 @@ def role_sets(players: int, size: int | None = None, only: Iterable[str] = (), e
 
     `size` is 8 or 9 roles: by default 8 for two and three players, 9 from four on.  The ninth role is the
     Artist, and from five players on the Artist or the Queen.  A rank that `only` names roles of has these
-    roles only.
+    roles only: both roles of a rank leave it as free as none.
     """
     size = size or (8 if players < 4 else 9)
     if (size, players) not in citadels_env.cards.FACE_UP:
         raise ValueError(f"{players} players do not play with {size} roles (S-2)")
-    wanted = set(only)
+    wanted = {known_name("role", name, RANK_OF) for name in only}
     for name in wanted:
-        if name not in RANK_OF:
-            raise ValueError(f"there is no role {name!r}; the roles are {', '.join(RANK_OF)}")
         if RANK_OF[name] > size:
             raise ValueError(f"{name} is of rank {RANK_OF[name]}; the sets asked for have {size} roles")
         if name == "Queen" and players < 5:
@@ -76,8 +77,12 @@ class Study:
     games: int = 5000
     seed: int = 0
     paired: bool = False
+    modules: tuple[tuple[str, str], ...] = ()  # files that define further agents, with their fingerprints
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "agents", tuple(map(named, self.agents)))
+        for name in self.agents:
+            make(name)
         if not self.sets:
             raise ValueError("a study needs at least one role set")
         if self.games < 2:
@@ -121,15 +126,31 @@ class Study:
             "agents": self.seats,
             "rules": rules,
             "sets": [", ".join(roles) for roles in self.sets],
+            **({"modules": self.modules} if self.modules else {}),
             **files(self.seats),
         }
         return dict(json.loads(json.dumps(plain)))
 
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, Any]) -> "Study":
+        """The study of a manifest; its aliases are made known.  Raises ValueError if it names agents that are not there."""
+        for name, spec in parameters.get("aliases", {}).items():
+            alias(name, spec)
+        sets = tuple(tuple(text.split(", ")) for text in parameters["sets"])
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message=".*Emperor and Queen")
+            rules = Rules.from_json(json.dumps({**parameters["rules"], "roles": sets[0]}))
+        modules = tuple((name, fingerprint) for name, fingerprint in parameters.get("modules", ()))
+        agents = tuple(parameters["agents"])
+        return cls(rules, sets, agents, parameters["games"], parameters["seed"], parameters["paired"], modules)
+
 
 def files(names: Iterable[str]) -> dict[str, dict[str, str]]:
-    """Checksums of the files that agents are read from: another file of the same name is another player."""
-    found = {name: str(make(name).fingerprint) for name in dict.fromkeys(names) if name.startswith("network:")}
-    return {"files": found} if found else {}
+    """What short names stand for, and checksums of the files that agents are read from: another file of the same name is another player."""
+    each = dict.fromkeys(names)
+    aliases = {name: spec_of(name) for name in each if spec_of(name) != name}
+    found = {name: str(make(name).fingerprint) for name in each if spec_of(name).startswith("network:")}
+    return ({"aliases": aliases} if aliases else {}) | ({"files": found} if found else {})
 
 
 def sources() -> str:
@@ -151,6 +172,17 @@ def play_set(study: Study, index: int, threads: int = 1) -> Record:
     games = play_games(study.rules_of(index), agents=study.seats, num_games=study.games, seed=seed, threads=threads)
     seconds = round(time.perf_counter() - start, 3)
     return {"set": index, "seed": seed, **count(games, study.sets[index], study.players), "seconds": seconds}
+
+
+def recorded_game(study: Study, index: int, game: int) -> str:
+    """Game number `game` of set number `index` as text, for `Game.replay`; ValueError if there is none."""
+    if not 0 <= index < len(study.sets) or not 0 <= game < study.games:
+        raise ValueError(
+            f"the study has sets 0 to {len(study.sets) - 1} and in each the games 0 to {study.games - 1}, not game {game} of set {index}"
+        )
+    seeds = game_seeds(study.seed_of(index), game + 1)[game:]
+    _, records = play_lineups(study.rules_of(index), [study.seats], seeds, record=True)
+    return str(records[0])
 
 
 def _play_sets(study: Study, indices: Sequence[int], threads: int) -> Iterator[Record]:

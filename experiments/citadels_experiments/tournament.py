@@ -23,7 +23,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from citadels_agents import RESULT, AgentError, make, play_lineups
+from citadels_agents import RESULT, AgentError, alias, make, play_lineups
+from citadels_agents.registry import named, plays_inside
 from citadels_env import Rules
 
 from . import folders, stats
@@ -59,6 +60,9 @@ class Tournament:
     check: InitVar[bool] = True  # that the agents are known
 
     def __post_init__(self, check: bool) -> None:
+        if check:
+            object.__setattr__(self, "agents", tuple(map(named, self.agents)))
+            object.__setattr__(self, "fields", tuple(map(named, self.fields)))
         if self.design not in (*DESIGNS, "both"):
             raise ValueError(f"the design is duel, mixed or both, not {self.design!r}")
         for names in (self.agents, self.fields):
@@ -132,7 +136,9 @@ class Tournament:
     @classmethod
     def from_parameters(cls, parameters: dict[str, Any], check: bool = True) -> "Tournament":
         """The tournament of a manifest; without `check` its agents need not be there."""
-        plain = {name: value for name, value in parameters.items() if name not in ("sources", "files")}
+        plain = {name: value for name, value in parameters.items() if name not in ("sources", "files", "aliases")}
+        for name, spec in parameters.get("aliases", {}).items() if check else ():
+            alias(name, spec)
         for name in ("agents", "fields"):
             plain[name] = tuple(plain[name])
         plain["modules"] = tuple(map(tuple, plain["modules"]))
@@ -198,15 +204,18 @@ def _play(t: Tournament, first: int, last: int, threads: int) -> tuple[pd.DataFr
                     designs.append(block.design)
     results, failed = np.zeros(len(lineups), RESULT), np.zeros(len(lineups), np.int64)
     failures = []
-    compiled = {name: agent for name in t.names if getattr(agent := make(name), "in_kernel", False)}
-    together = [k for k, lineup in enumerate(lineups) if compiled.keys() >= set(lineup)]
+    inside = {name: agent for name in t.names if plays_inside(agent := make(name))}
+    seated = [[inside.get(name, name) for name in lineup] for lineup in lineups]
+    together = [k for k, lineup in enumerate(lineups) if inside.keys() >= set(lineup)]
     if together:
         numbers = np.array(seeds, np.uint64)[together]
-        seated = [[compiled[name] for name in lineups[k]] for k in together]
-        results[together] = play_lineups(t.rules, seated, numbers, threads=threads)
+        try:
+            results[together] = play_lineups(t.rules, [seated[k] for k in together], numbers, threads=threads)
+        except AgentError:  # of a network; which games it costs is seen when they are played one by one
+            together = []
     for k in sorted(set(range(len(lineups))) - set(together)):
         try:
-            results[k] = play_lineups(t.rules, [lineups[k]], np.array([seeds[k]], np.uint64))[0]
+            results[k] = play_lineups(t.rules, [seated[k]], np.array([seeds[k]], np.uint64))[0]
         except AgentError as error:
             failed[k] = 1
             replicate, number, game = places[k]
@@ -224,6 +233,27 @@ def _play(t: Tournament, first: int, last: int, threads: int) -> tuple[pd.DataFr
         table[f"decisions_{seat}"] = results["seat_decisions"][:, seat]
     types = columns(t.players)
     return pd.DataFrame({n: table[n] if kind == "str" else np.asarray(table[n], kind) for n, kind in types.items()}), failures
+
+
+def recorded_game(t: Tournament, replicate: int, block: int, game: int) -> tuple[str, dict[str, Any]]:
+    """A game of the tournament as text, for `Game.replay`, and its row of the table of games.
+
+    A game in which an agent fails is written down to there.  Raises ValueError if there is no such game.
+    """
+    for name, number, end in (("replicate", replicate, t.blocks), ("block", block, t.blocks_per_replicate), ("game", game, t.players)):
+        if not 0 <= number < end:
+            raise ValueError(f"{name} must be 0 to {end - 1} in this tournament, not {number}")
+    chosen = t.replicate(replicate)[block]
+    lineup, seeds = rotated([t.names[a] for a in chosen.lineup], game), np.array([chosen.seed], np.uint64)
+    try:
+        results, records = play_lineups(t.rules, [lineup], seeds, record=True)
+        text, failed = str(records[0]), 0
+    except AgentError as error:
+        results, text, failed = np.zeros(1, RESULT), error.replay, 1
+    row: dict[str, Any] = {"replicate": replicate, "block": block, "game": game, "seed": chosen.seed, "failed": failed}
+    row |= {name: int(results[name][0]) for name in ("rounds", "decisions")}
+    row |= {f"agent_{seat}": lineup[seat] for seat in range(t.players)}
+    return text, row | {f"score_{seat}": int(results["scores"][0, seat]) for seat in range(t.players)}
 
 
 Progress = Callable[[int, int], None]  # games played, games at most

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from citadels_env import Game, Rules, observation
-from citadels_env.actions import MAX_PLAYERS
+from citadels_env.actions import MAX_PLAYERS, N_ACTIONS
 from citadels_env.batch import game_seeds
 
+from .. import perceptron
+from ..perceptron import SCALED
 from ..registry import View
-from ..rollout import sample
 from .files import check, read_network, unpacked
 
-SCALED = np.log2(1 + np.arange(256)).astype(np.float32)
 CHOICES = ("best", "sample")
 _PLAYERS = observation.offsets()["game"] + observation.GAME_COLUMNS.index("players")
 
@@ -97,15 +97,33 @@ class Network:
     def legal_logits(self, seen: Any, legal: Any) -> Any:
         """The logits of some actions (int64 indices) in one observation (size,): float32.
 
-        Most entries of an observation are zero and few actions are legal, so this costs a fraction of `logits`.
+        They do not depend on what else is asked, to the last bit; those of `logits` may, since sums there are in any order.
         """
-        row = self._inputs(seen[np.newaxis])[0]
-        there = np.flatnonzero(row)
-        (weight, bias), *others = self._body
-        x = np.maximum(SCALED[row[there]] @ weight[there] + bias, 0)
-        for weight, bias in others:
-            x = np.maximum(x @ weight + bias, 0)
-        return self._policy[0][legal] @ x + self._policy[1][legal]
+        mask, logits = np.zeros((1, N_ACTIONS), np.uint8), np.zeros((1, N_ACTIONS), np.float32)
+        mask[0, legal] = 1
+        self.answers(seen[np.newaxis], mask, np.zeros(1, np.uint64), False, logits)
+        return logits[0, legal]
+
+    def packed(self, draws: bool) -> tuple[Any, Any, int, bool]:
+        """The network as `perceptron.packed` takes it; `draws`: it draws its answers."""
+        return self._body, self._policy, self.rows, draws
+
+    @cached_property
+    def _in_kernel(self) -> dict[bool, tuple[Any, Any]]:
+        return {draws: perceptron.packed([self.packed(draws)]) for draws in (False, True)}
+
+    def answers(self, observations: Any, masks: Any, rngs: Any, draws: bool = False, logits: Any = None) -> Any:
+        """The best legal actions, of equals the first, or with `draws` some drawn by their probabilities: int64 array (n,).
+
+        observations: uint8 (n, size); masks: uint8 or bool (n, N_ACTIONS); rngs: uint64 (n,), what decides the draws.  -1 where
+        a logit is not finite.  `logits` (n, N_ACTIONS) float32 gets those of legal actions.  A row's answer does not
+        depend on the others.
+        """
+        found = np.zeros(len(observations), np.int64)
+        seen = np.ascontiguousarray(self._inputs(observations))
+        logits = np.zeros((len(found), 0), np.float32) if logits is None else logits
+        perceptron.answer_rows(*self._in_kernel[draws], seen, np.ascontiguousarray(masks).view(np.uint8), rngs, found, logits)
+        return found
 
     def _inputs(self, observations: Any) -> Any:
         """The observations in the form that the network reads."""
@@ -169,15 +187,24 @@ class NetworkAgent:
         """The checksum of its file: agents of one name and different fingerprints are different players."""
         return str(self.network.metadata["sha256"])[:16]
 
+    @property
+    def packed(self) -> tuple[Any, Any, int, bool]:
+        """The network and its way to choose, as `perceptron.packed` takes them."""
+        return self.network.packed(self.choice == "sample")
+
     def act(self, view: View) -> int:
         """The index of the answer; ValueError in a game of a number of players that the network does not read."""
-        legal = view.legal_indices()
-        logits = self.network.legal_logits(view.observation, legal)
-        if self.choice == "best":
-            return int(legal[logits.argmax()])
-        actions, ignored = np.zeros(1, np.int64), np.zeros(1, np.float32)
-        sample(logits[np.newaxis], np.ones((1, len(legal)), np.uint8), game_seeds(view.seed, 1), False, actions, ignored)
-        return int(legal[actions[0]])
+        return int(self.act_in(view.observation[np.newaxis], view.mask[np.newaxis], game_seeds(view.seed, 1))[0])
+
+    def act_in(self, observations: Any, masks: Any, rngs: Any) -> Any:
+        """The answers in many games, int64 (n,); the arguments are those of `Network.answers`.
+
+        Raises ValueError for games of a number of players that the network does not read, or a logit that is not finite.
+        """
+        found = self.network.answers(observations, masks, rngs, self.choice == "sample")
+        if (found < 0).any():
+            raise ValueError(f"{self.name} does not play: its logits are not finite")
+        return found
 
     def explain(self, game: Game) -> list[tuple[str, float]]:
         """The open answers with their probabilities, best first."""

@@ -9,16 +9,20 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from citadels_agents import SeatedBatch
+from citadels_agents import SeatedBatch, alias, load_agents
 from citadels_agents.seated import SELF
 from citadels_env import EDITIONS, Rules, observation, scoring
 from citadels_env.actions import N_ACTIONS
+from citadels_env.names import canonical, hint
 
 from ..study import role_sets
 
 LEARNER = "learner"  # the policy, an RLModule, that plays for "self"
 PAST = "past"  # opponents: frozen past versions of the learner, the modules past_0, past_1, ...
-KEYS = ("editions", "players", "roles", "districts", "rules", "rules_shares", "opponents", "rewards", "compact", "stagger")
+KEYS = (
+    "editions", "players", "roles", "districts", "rules", "rules_shares", "opponents", "rewards", "compact", "stagger", "aliases",
+    "agents_from",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -49,11 +53,15 @@ class Games:
         `districts` ("none", "all", "recommended", or lists of names).  `compact` is true or false; if not given, true where
         all rules have as many players.
 
+        `agents_from` (Python files that register agents) and `aliases` (short names with their specs) are made known first, in
+        this process.
+
         Raises ValueError for an unknown key or an impossible value, naming it.
         """
         unknown = sorted(map(str, set(config) - set(KEYS)))
         if unknown:
-            raise ValueError(f"games: there is no {', '.join(unknown)}; there are {', '.join(KEYS)}")
+            raise ValueError(f"games: there is no {', '.join(unknown)}{hint(unknown[0], KEYS)}; there are {', '.join(KEYS)}")
+        _make_known(config.get("agents_from", ()), config.get("aliases", {}))
         if "rules" in config:
             clash = sorted({"editions", "players", "roles", "districts"} & set(config))
             if clash:
@@ -134,10 +142,26 @@ def _opponents(given: Any) -> str | tuple[str, ...] | Mapping[str, float]:
     return given if isinstance(given, str) else tuple(names)
 
 
+def _make_known(files: Any, aliases: Any) -> None:
+    """Run the files that register agents, and name the aliases."""
+    for file in _list(files):
+        if not isinstance(file, str):
+            raise ValueError(f"games: agents_from is a file or a list of files, not {files!r}")
+        load_agents(file)
+    if not isinstance(aliases, Mapping) or not all(isinstance(text, str) for pair in aliases.items() for text in pair):
+        raise ValueError(f"games: aliases is a table of names and specs, not {aliases!r}")
+    for name, spec in aliases.items():
+        try:
+            alias(name, spec)
+        except ValueError as error:
+            raise ValueError(f"games: aliases: {error}") from None
+
+
 def _edition(name: Any) -> Rules:
-    if not isinstance(name, str) or name not in EDITIONS:
-        raise ValueError(f"games: the editions are {', '.join(EDITIONS)}, not {name!r}")
-    return EDITIONS[name]
+    found = canonical(name, EDITIONS)
+    if found is None:
+        raise ValueError(f"games: the editions are {', '.join(EDITIONS)}, not {name!r}{hint(name, EDITIONS)}")
+    return EDITIONS[found]
 
 
 def _one(entry: Any) -> Rules:

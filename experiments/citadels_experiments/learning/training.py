@@ -18,12 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from citadels_agents import make
+from citadels_agents import load_agents, make
 from citadels_agents.networks import Network as Player
 from citadels_agents.networks import save_network
 from citadels_agents.seated import SELF
 
 from .. import folders
+from ..study import files
 from .evaluation import win_share
 from .games import KEYS, LEARNER, PAST, Games
 
@@ -189,6 +190,12 @@ class Training:
         """What the results depend on, as plain data: all but when to stop."""
         data = json.loads(json.dumps(asdict(self)))
         del data["run"]["iterations"], data["run"]["minutes"]
+        opponents = self.games.get("opponents", ())
+        asks = [opponents] if isinstance(opponents, str) else list(opponents)
+        data |= files(name for name in (*asks, *self.evaluation.opponents) if name not in (SELF, PAST))
+        scripts = self.games.get("agents_from", ())
+        if scripts:
+            data["modules"] = [list(load_agents(file)) for file in ([scripts] if isinstance(scripts, str) else scripts)]
         return data
 
 
