@@ -109,12 +109,26 @@ def study() -> None:
 @click.option("--size", type=click.Choice(["8", "9"]), help="Roles in a set (9; for 2 and 3 players 8).")
 @click.option("--roles", "only", multiple=True, metavar="NAMES", help="Only sets with these roles at their ranks: --roles 'Witch,King'.")
 @click.option("--games", type=click.IntRange(2), help=f"Games per set ({FULL_GAMES}).")
+@click.option(
+    "--half-width",
+    type=click.FloatRange(0, 50, True, True),
+    metavar="POINTS",
+    help="Instead of --games: as many games per set as give a seat's win share an interval of ± this.",
+)
 @click.option("--agents", default="heuristic", show_default=True, help="One agent for all seats, or one per seat between commas.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Same seed, same numbers.")
 @click.option("--paired", is_flag=True, help="Game k of every set from the same shuffle: sharper for two or three sets.")
 @click.option("--threads", type=click.IntRange(1), help="Threads (all cores); they do not change the numbers.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the results (results/role-sets-...).")
 @click.option("--quick", is_flag=True, help=f"A first impression: {QUICK_GAMES} games per set.")
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, 50, True, True),
+    default=2.0,
+    show_default=True,
+    metavar="POINTS",
+    help="A set is fair if every seat's win share lies within this of 1 / players.",
+)
 @click.option("--show", type=click.IntRange(1), default=8, show_default=True, help="Print this many of the fairest and least fair sets.")
 @click.option("--show-all", is_flag=True, help="Print every set.")
 def role_sets(
@@ -125,12 +139,14 @@ def role_sets(
     size: str | None,
     only: tuple[str, ...],
     games: int | None,
+    half_width: float | None,
     agents: str,
     seed: int,
     paired: bool,
     threads: int | None,
     out: Path | None,
     quick: bool,
+    margin: float,
     show: int,
     show_all: bool,
 ) -> None:
@@ -143,13 +159,17 @@ def role_sets(
     """
     from tqdm import tqdm
 
-    from . import report
+    from . import report, stats
     from . import study as studies
 
+    if (games is not None) + (half_width is not None) + quick > 1:
+        raise click.UsageError("--games, --half-width and --quick each say how many games are played: give one of them")
     started = time.perf_counter()
     rules = _rules(edition, file, players, districts or (None if file else "all"))
     try:
         sets = studies.role_sets(rules.players, int(size) if size else None, _names(only), rules.allow_emperor_and_queen)
+        if half_width is not None:
+            games = stats.games_for(half_width / 100, 1 / rules.players)
         games = games or (QUICK_GAMES if quick else FULL_GAMES)
         plan = studies.Study(rules.with_(roles=sets[0]), tuple(sets), _specs(agents), games, seed, paired)
     except ValueError as error:
@@ -173,12 +193,12 @@ def role_sets(
     except KeyboardInterrupt:
         click.echo(f"\nstopped; what was played is in {out}, and the same command goes on from there", err=True)
         raise SystemExit(130) from None
-    click.echo("\n" + report.study_text(plan, records, None if show_all else show))
-    paths = studies.write_tables(records, out)
+    click.echo("\n" + report.study_text(plan, records, None if show_all else show, margin / 100))
+    paths = studies.write_tables(records, out, margin / 100)
 
     from . import plots
 
-    (out / "role_sets.png").write_bytes(plots.png(plots.fairness_and_length(records, heading)))
+    (out / "role_sets.png").write_bytes(plots.png(plots.fairness_and_length(records, heading, margin / 100)))
     names = ", ".join(path.name for path in [*paths, out / "manifest.json", out / "role_sets.png"])
     click.echo(f"\nwrote {names} to {out} ({time.perf_counter() - started:.0f} s)")
 
@@ -206,6 +226,9 @@ def _agents_from(path: Path) -> tuple[str, str]:
     "--blocks", type=click.IntRange(2), help=f"Blocks of each duel ({BLOCKS}; with --precision at most this many, {MOST_BLOCKS})."
 )
 @click.option("--precision", type=click.FloatRange(0, 0.5, True, True), help="Stop when every win share is known within this: 0.02.")
+@click.option(
+    "--anytime", is_flag=True, help="Intervals that allow to look at results, and to stop, at any time; wider, 3 to 4 times the games."
+)
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Same seed, same games.")
 @click.option("--threads", type=click.IntRange(1), help="Threads (all cores); they do not change the results.")
 @click.option("--on-error", type=click.Choice(["continue", "stop"]), default="continue", show_default=True, help="When an agent fails.")
@@ -227,6 +250,7 @@ def tournament(
     fields: tuple[str, ...],
     blocks: int | None,
     precision: float | None,
+    anytime: bool,
     seed: int,
     threads: int | None,
     on_error: str,
@@ -256,7 +280,7 @@ def tournament(
         for players in counts or (None,):
             resolved = _rules(edition, file, players, districts)
             limit = blocks or (BLOCKS if precision is None else MOST_BLOCKS)
-            plans.append(tournaments.Tournament(resolved, agents, design, limit, seed, precision, fields, extra))
+            plans.append(tournaments.Tournament(resolved, agents, design, limit, seed, precision, fields, extra, anytime))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     if any("milliseconds" in name for name in plans[0].names):
