@@ -520,13 +520,14 @@ def duel_table(units: Units) -> pd.DataFrame:
 
 
 def misfit(units: Units) -> dict[str, Any] | None:
-    """How far the shares of head-to-head games are from those that the strengths give, or None where no duel was played.
+    """How far the shares of head-to-head games are from those that the strengths give.
 
     `root_mean_square` over all duels, `by_chance` what the errors of the shares alone would make of it, and the `largest`.
+    None where there are so few duels that the strengths can fit each of them.
     """
     duels = duel_table(units)
     duels = duels[duels["games"] > 0]
-    if not len(duels):
+    if len(duels) < max(1, len({*duels["challenger"], *duels["field"]})):
         return None
     off = duels["share"] - duels["by_strength"]
     errors = [_share_error(units.duel_wins[c, f], units.duel_games[c, f]) for c, f in units.t.duels if units.duel_games[c, f].any()]
