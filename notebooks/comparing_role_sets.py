@@ -22,7 +22,7 @@ import os
 from IPython.display import Image, display
 
 from citadels_env import GERMAN
-from citadels_experiments import plots, stats, study
+from citadels_experiments import plots, study
 
 GAMES = int(os.environ.get("CITADELS_NOTEBOOK_GAMES", "4000"))
 
@@ -60,16 +60,19 @@ sets = {
 # %%
 plan = study.Study(rules, tuple(sets.values()), agents=("heuristic",), games=GAMES, seed=1)
 records = study.run(plan, threads=2)
-table = study.set_table(records)
+MARGIN = 0.02
+table = study.set_table(records, MARGIN)
 table.insert(0, "name", list(sets))
 
 # %% [markdown]
 # `rounds` is the length.  `win_0` to `win_3` are the shares of games that each seat wins, seat 0 being the one that starts with the
-# crown; a tie counts as a share.  `seat_deviation` is how far these are from equal (root mean square, here in percentage points),
-# and `p_fair` the probability of at least this much if the seats were equal.
+# crown; a tie counts as a share.  `seat_deviation` is how far these are from equal (root mean square, here in percentage points,
+# without what chance adds), with its interval.  `q_unequal` is the false discovery rate of calling the seats of a set unequal, and
+# `fair` says whether all seats are shown to lie within `MARGIN` of one in four.
 
 # %%
-columns = ["name", "rounds", "rounds_low", "rounds_high", *(f"win_{seat}" for seat in range(4)), "seat_deviation", "p_fair"]
+deviation = ["seat_deviation", "seat_deviation_low", "seat_deviation_high"]
+columns = ["name", "rounds", "rounds_low", "rounds_high", *(f"win_{seat}" for seat in range(4)), *deviation, "q_unequal", "fair"]
 shown = table[columns].copy()
 shown[[name for name in columns if name.startswith(("win", "seat"))]] *= 100
 print(shown.round(3).to_string(index=False))
@@ -78,27 +81,28 @@ print(shown.round(3).to_string(index=False))
 # ## The figure
 
 # %%
-figure = plots.fairness_and_length(records, f"Six role sets, {GAMES} games each")
+figure = plots.fairness_and_length(records, f"Six role sets, {GAMES} games each", MARGIN)
 display(Image(plots.png(figure)))
 
 # %% [markdown]
 # ## The answer
 #
 # Two sets are told apart only if their difference is larger than chance explains, so the answer names every set whose interval
-# overlaps the shortest one's, and every set that the test does not distinguish from a fair one (at one in twenty, shared over the sets).
+# overlaps the shortest one's.  A set that is not told apart from a fair one may just have played too few games: fair are only
+# those that are shown to be, unfair those whose seats are told apart, and of the others more games would tell.
 
 # %%
 shortest = table.loc[table["rounds"].idxmin()]
 as_short = table[table["rounds_low"] <= shortest["rounds_high"]]["name"]
 print(f"shortest: {shortest['name']} with {shortest['rounds']:.2f} rounds; not told apart from it: {', '.join(as_short)}")
 
-fairest = table.loc[table["seat_deviation"].idxmin()]
-fair = table[table["p_fair"] > 0.05 / len(table)]["name"]
-chance = 100 * stats.chance_deviation(rules.players, GAMES)
-print(
-    f"fairest: {fairest['name']} with a seat deviation of {100 * fairest['seat_deviation']:.2f} points (chance alone: up to {chance:.2f})"
-)
-print(f"not told apart from a fair set: {', '.join(fair) or 'none'}")
+fairest = table.loc[table["rank"].idxmin()]
+deviation, low, high = (100 * fairest[name] for name in deviation)
+print(f"fairest: {fairest['name']} with a seat deviation of {deviation:.2f} points [{low:.2f}, {high:.2f}]")
+print(f"  (by chance its rank may be {fairest['rank_low']} to {fairest['rank_high']})")
+unequal, fair = table["q_unequal"] <= 0.05, table["fair"] == 1
+for text, rows in ((f"fair within {100 * MARGIN:g} points", fair), ("unequal seats", unequal), ("neither shown", ~unequal & ~fair)):
+    print(f"{text}: {', '.join(table[rows]['name']) or 'none'}")
 
 # %% [markdown]
 # Which roles do those who win draft?  A high number does not say that the role makes its holder win: players who are ahead may

@@ -56,6 +56,14 @@ def test_a_folder_of_another_study_is_refused(tmp_path):
     assert "Traceback" not in text
 
 
+def test_a_half_width_stands_for_a_number_of_games(tmp_path):
+    text = invoke(*SMALL[:-4], "--agents", "random", "--half-width", 10, "--margin", 20, "--out", tmp_path)
+    assert "73 games per set" in text  # 0.25 * 0.75 * (1.96 / 0.1)²
+    assert "fair ±20" in text
+    assert "give one of them" in invoke(*SMALL, "--half-width", 10, "--out", tmp_path, code=2)
+    assert "0<x<50" in invoke(*SMALL[:-4], "--half-width", 0, code=2)
+
+
 def test_results_go_to_a_folder_named_by_the_study(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     invoke(*SMALL, "--players", 5, "--roles", "Queen", "--edition", "french", "--districts", "none")

@@ -207,6 +207,10 @@ def test_set_table_counts_what_happened():
     assert (row["win_0"], row["win_1"], row["win_2"]) == pytest.approx((0.9, 0.1, 0))
     assert row["rounds_low"] < 9 < row["rounds_high"]
     assert (row["win_0_low"], row["win_0_high"]) == pytest.approx(stats.wilson(0.9, 50))
+    assert row["seat_deviation_observed"] == pytest.approx(stats.deviation([0.9, 0.1, 0, 0]))
+    values = games["wins"][:, :4].astype(float)
+    expected = stats.squared_deviation(values.mean(axis=0), np.cov(values.T) / 50)
+    assert row["seat_deviation"] == pytest.approx(np.sqrt(expected))  # ties and all
 
 
 def test_role_table_counts_drafts_per_round_and_wins_per_draft():
@@ -249,6 +253,7 @@ def test_pair_table_finds_what_was_planted():
     assert found["with_second"] - found["with_first"] == pytest.approx(found["difference"])
     found = table.loc[("Emperor", "seat_deviation")]
     assert found["difference"] == pytest.approx(stats.deviation([0.625, 0.125, 0.125, 0.125]), abs=0.01)
+    assert table.loc[("Emperor", "seat_deviation"), "q"] < 1e-6
     nothing = table.drop(index=[("Witch", "rounds"), ("Emperor", "seat_deviation")])
     nothing = nothing[nothing.index.get_level_values("measure") == "rounds"]
     assert (nothing["difference"].abs() < 0.03).all()
@@ -415,4 +420,4 @@ def test_the_report_leaves_out_the_middle():
     lines = text[text.index("ROLE SETS") :].splitlines()
     assert "the 1 fairest and the 1 least fair of 4" in lines[0]
     assert [line.strip()[:3] for line in lines[3:6]][1] == "..."
-    assert len(lines) == 7
+    assert lines[6].startswith("seat:")

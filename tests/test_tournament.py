@@ -147,27 +147,59 @@ def test_intervals_of_strengths_cover():
     rng, truth = np.random.default_rng(8), np.array([0.8, 0.0, -0.8])
     inside = []
     for _ in range(60):
-        _, low, high = stats.bootstrap_strengths(pairs_of(luce_orders(rng, truth, 120), 3), repeats=50)
+        low, high = stats._bootstrap_strengths(pairs_of(luce_orders(rng, truth, 120), 3), slice(None), 0.95, repeats=50)
         inside.append((low <= truth) & (truth <= high))
     assert np.mean(inside) == pytest.approx(0.94, abs=0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("replicates", [10, 50])
+@pytest.mark.parametrize("spread", [0.0, 0.5], ids=["games independent", "games of a replicate alike"])
+def test_intervals_of_strengths_cover_with_few_replicates(replicates, spread):
+    """Where the bootstrap's do not."""
+    rng, truth = np.random.default_rng(8), np.array([1.5, 0.5, 0.2, 0.0, -0.7, -1.5])
+
+    def drawn(n):
+        luck = spread * rng.normal(size=(n, 6)).repeat(8, axis=0)
+        orders = np.argsort(-(truth + luck + rng.gumbel(size=(8 * n, 6))), axis=1)
+        return pairs_of(orders, 6).reshape(n, 8, 6, 6).sum(axis=1)
+
+    inner = np.arange(1, 5)
+    aim, _ = stats._centred(drawn(20_000).sum(axis=0), inner)
+    held, bootstrap = [], []
+    for _ in range(250):
+        clusters = drawn(replicates)
+        value, low, high = stats.strength_intervals(clusters)
+        held.append((low <= aim) & (aim <= high))
+        low, high = stats._bootstrap_strengths(clusters, inner, 0.95, repeats=80)
+        bootstrap.append((low <= aim) & (aim <= high))
+        assert value[1:5].mean() == pytest.approx(0)
+    assert 0.935 < np.mean(held) < 0.975
+    assert np.mean(bootstrap) < np.mean(held)
+    if replicates == 10:
+        assert np.mean(bootstrap) < 0.91
 
 
 def test_the_strength_of_one_who_never_loses_is_finite_and_vague():
     ahead = np.zeros((50, 2, 2))
     ahead[:, 0, 1] = 4
-    value, low, high = stats.bootstrap_strengths(ahead)
-    assert value[0] == -value[1] > 2
-    assert high[0] - low[0] > 1
+    for clusters in (ahead, np.tile(ahead, (4, 1, 1))):  # jackknife and bootstrap
+        value, low, high = stats.strength_intervals(clusters)
+        assert value[0] == pytest.approx(-value[1])
+        assert value[0] > 2
+        assert high[0] - low[0] > 1
+    assert np.isnan(stats.strength_intervals(ahead[:1])[1]).all()
 
 
 def test_an_agent_that_never_wins_does_not_blur_the_others():
     """The same games with and without it: intervals of the others stay about as wide."""
     orders = luce_orders(np.random.default_rng(9), [1.0, 0.5, 0.0, -0.5, -12.0], 300)
-    value, low, high = stats.bootstrap_strengths(pairs_of(orders, 5))
-    assert value[4] < -5
-    assert high[4] - low[4] > 2
-    assert max(high[:4] - low[:4]) < 0.5
-    assert value[1:4].mean() == pytest.approx(0)
+    for games, width in ((300, 0.5), (90, 1.0)):
+        value, low, high = stats.strength_intervals(pairs_of(orders[:games], 5))
+        assert value[4] < -4
+        assert high[4] - low[4] > 2
+        assert max(high[:4] - low[:4]) < width
+        assert value[1:4].mean() == pytest.approx(0)
 
 
 # --- who plays whom ------------------------------------------------------------
@@ -243,6 +275,10 @@ def test_impossible_tournaments_are_refused(changes, message):
 def test_parameters_come_back_from_the_manifest():
     t = Tournament(FRENCH.with_(players=5, add_districts=("Museum",)), ("random", "heuristic"), "duel", 7, 3, 0.1, ("builder",))
     assert Tournament.from_parameters(json.loads(json.dumps(t.parameters))) == t
+    assert Tournament.from_parameters(replace(t, anytime=True).parameters).anytime
+    older = {name: value for name, value in t.parameters.items() if name != "anytime"}
+    assert Tournament.from_parameters(older).anytime  # a precision meant confidence sequences
+    assert not Tournament.from_parameters(older | {"precision": None}).anytime
 
 
 # --- counting ------------------------------------------------------------------
@@ -359,6 +395,55 @@ def test_differences_are_paired(luce):
     assert row["difference_low"] > 0.2
 
 
+def test_the_misfit_of_strengths_is_by_chance_where_the_model_holds(luce):
+    found = tournament.misfit(Units.of(luce, tournament.run(luce)))
+    assert 0.3 < found["root_mean_square"] / found["by_chance"] < 2
+    assert found["by_chance"] == pytest.approx(0.026, abs=0.006)  # 240 games a duel
+
+
+def test_the_misfit_names_the_duel_that_the_strengths_get_wrong(luce, tmp_path, monkeypatch):
+    """Weak agents that beat the strong one when they are alone among its copies."""
+
+    def play(rules, lineups, seeds, threads=1):
+        results = play_luce(rules, lineups, seeds)
+        for k, lineup in enumerate(lineups):
+            names = [agent.name for agent in lineup]
+            if sorted(names) == ["strong"] * 3 + ["weak"] and k % 4 < 3:
+                results["wins"][k] = [name == "weak" for name in names] + [0] * 4
+        return results
+
+    monkeypatch.setattr(tournament, "play_lineups", play)
+    units = Units.of(luce, tournament.run(luce))
+    found = tournament.misfit(units)
+    assert (found["largest"]["challenger"], found["largest"]["field"]) == ("weak", "strong")
+    assert found["root_mean_square"] > 4 * found["by_chance"]
+    duels = tournament.duel_table(units)
+    off = duels["share"] - duels["by_strength"]
+    assert found["root_mean_square"] == pytest.approx(np.sqrt((off**2).mean()))
+    strengths = tournament.strength_table(units).set_index("agent")["winning"]
+    worth = np.exp(strengths)
+    for _, row in duels.iterrows():
+        c, f = worth[row["challenger"]], worth[row["field"]]
+        assert row["by_strength"] == pytest.approx(c / (c + 3 * f))
+    results_of(luce, tmp_path)
+    kept = json.loads((tmp_path / "summary.json").read_text())["misfit"]
+    assert kept["root_mean_square"] == pytest.approx(found["root_mean_square"])
+    assert kept["largest"]["share"] == pytest.approx(found["largest"]["share"])
+    share = 100 * found["largest"]["share"]
+    page = "\n".join(ladder._render(ladder.load(tmp_path), ladder._markdown, "{}"))
+    for text in (ladder.results_text(ladder.load(tmp_path)), page):
+        assert re.search(rf"Misfit.* points off .*weak against strong, {share:.1f} % instead of", text)
+
+
+def test_there_is_no_misfit_where_the_strengths_can_fit_every_duel(luce, tmp_path):
+    t = replace(luce, agents=("strong",), fields=("middle",), design="duel")
+    assert tournament.misfit(Units.of(t, tournament.run(t))) is None
+    results_of(t, tmp_path)
+    assert "Misfit" not in ladder.results_text(ladder.load(tmp_path))
+    mixed = replace(luce, design="mixed")
+    assert tournament.misfit(Units.of(mixed, tournament.run(mixed))) is None
+
+
 # --- playing -------------------------------------------------------------------
 
 
@@ -394,13 +479,13 @@ def test_it_stops_when_the_precision_is_reached(luce, tmp_path, monkeypatch):
     wanted = replace(luce, blocks=2000, precision=0.08, design="duel")
     games = tournament.run(wanted, tmp_path / "a")
     replicates = len(games) // (4 * wanted.blocks_per_replicate)
-    assert 10 < replicates < 400
+    assert 20 <= replicates < 200
     assert replicates == tournament.next_check(replicates - 1)
     units = Units.of(wanted, games)
     table = tournament.share_table(units)
     assert (table["share_high"] - table["share_low"] <= 0.16).all()
-    strong = units.wins[0, 0, :replicates] / units.games[0, 0, :replicates]
-    assert table.loc[0, ["share", "share_low", "share_high"]].tolist() == pytest.approx(stats.anytime(strong))
+    strong = stats.clustered_share(units.wins[0, 0, :replicates], units.games[0, 0, :replicates])
+    assert table.loc[0, ["share", "share_low", "share_high"]].tolist() == pytest.approx([float(x) for x in strong])
     before = replicates - 1
     while before > 0 and tournament.next_check(before - 1) != before:
         before -= 1
@@ -411,7 +496,54 @@ def test_it_stops_when_the_precision_is_reached(luce, tmp_path, monkeypatch):
     tournament.write_results(wanted, games, tmp_path / "a")
     summary = json.loads((tmp_path / "a" / "summary.json").read_text())
     assert summary["stopped"] == "the precision was reached"
-    assert summary["interval"] == "95 %, for any stopping time"
+    assert summary["interval"] == "95 %, for stopping at their width"
+
+
+@pytest.mark.parametrize("kind", ["games independent", "blocks of four", "blocks won or lost as a whole", "many fields"])
+@pytest.mark.parametrize("precision", [0.06, 0.04])
+def test_intervals_that_are_stopped_by_their_width_cover(kind, precision):
+    rng, tournaments, most = np.random.default_rng(11), 3000, 800
+    if kind == "games independent":
+        wins, mean = rng.binomial(4, 0.25, (tournaments, most)), 0.25
+    elif kind == "blocks won or lost as a whole":
+        wins, mean = 4 * (rng.random((tournaments, most)) < 0.3), 0.3
+    elif kind == "many fields":
+        wins, mean = rng.binomial(4, rng.beta(0.5, 1.5, (tournaments, most))), 0.25
+    else:
+        values, mean = shares(rng, kind, (tournaments, most))
+        wins = 4 * values
+    held, running = np.zeros(tournaments, bool), np.arange(tournaments)
+    n = tournament.next_check(0)
+    while len(running) and n <= most:
+        _, low, high = stats.clustered_share(wins[running, :n], np.full((len(running), n), 4))
+        done = high - low <= 2 * precision
+        held[running[done]] = ((low <= mean) & (mean <= high))[done]
+        running = running[~done]
+        n = tournament.next_check(n)
+    assert not len(running)
+    assert 0.93 <= held.mean() <= 0.96
+
+
+def test_with_anytime_it_stops_by_confidence_sequences(luce, tmp_path):
+    wanted = replace(luce, blocks=2000, precision=0.06, design="duel")
+    replicates = {}
+    for anytime in (False, True):
+        t = replace(wanted, anytime=anytime)
+        games = tournament.run(t)
+        replicates[anytime] = n = len(games) // (4 * t.blocks_per_replicate)
+        units = Units.of(t, games)
+        values = units.wins[0, 0, :n] / units.games[0, 0, :n]
+        if anytime:
+            found = tournament.share_table(units).loc[0, ["share", "share_low", "share_high"]].tolist()
+            assert found == pytest.approx(stats.anytime(values))
+            tournament.write_results(t, games, tmp_path)
+            assert json.loads((tmp_path / "summary.json").read_text())["interval"] == "95 %, at any time (confidence sequences)"
+    assert 2 < replicates[True] / replicates[False] < 6
+    short = replace(luce, blocks=30, anytime=True)  # without a precision they allow to look at what is there
+    row = tournament.share_table(Units.of(short, tournament.run(short))).iloc[0]
+    plain = tournament.share_table(Units.of(luce, tournament.run(replace(luce, blocks=30)))).iloc[0]
+    assert row["share"] == plain["share"]
+    assert row["share_high"] - row["share_low"] > 1.4 * (plain["share_high"] - plain["share_low"])
 
 
 def test_a_stopped_tournament_covers_the_truth(luce):
@@ -427,7 +559,7 @@ def test_a_stopped_tournament_covers_the_truth(luce):
 
 def test_checks_are_a_fixed_list():
     checks = [n for n in range(1, 300) if tournament.next_check(n - 1) == n]
-    assert checks[:12] == list(range(10, 22))
+    assert checks[:20] == list(range(20, 40))
     assert all(tournament.next_check(a) == b for a, b in itertools.pairwise(checks))
     assert len(checks) < 90
 
@@ -695,6 +827,7 @@ def test_the_page_shows_the_tables_and_the_command_that_made_them(luce, tmp_path
     assert context.params["counts"] == (3, 4)
     assert (context.params["edition"], context.params["districts"]) == ("german", "all")
     assert (context.params["blocks"], context.params["precision"], context.params["design"]) == (2, 0.05, "both")
+    assert not context.params["anytime"]
     page.write_text("# no place\n")
     assert "no place for results" in invoke("ladder", tmp_path, "--into", page, code=1)
 
@@ -722,7 +855,9 @@ def test_the_page_of_the_repository():
         parameters = {"folder": ".", "into": __file__} if name == "ladder" else {}
         arguments = [parameters.get({"ladder": "folder", "docs/ladder.md": "into"}.get(a, ""), a) for a in arguments]
         assert cli.main.commands[name].make_context(name, arguments).params
-    for column in ("wins as challenger", "wins in mixed games", "strength by places", "decisions a game", "ms a decision"):
+    assert "A block balances the seats." in text
+    assert "luck" not in text.split("## Results")[0]
+    for column in ("misfit", "wins as challenger", "wins in mixed games", "strength by places", "decisions a game", "ms a decision"):
         assert f"| {column} |" in text
 
 
@@ -769,6 +904,8 @@ def test_the_command_names_the_rules(luce):
     assert (named["edition"], named["counts"], named["fields"]) == ("french", (6,), ("weak",))
     assert cli._rules(named["edition"], None, 6, named["districts"]) == rules
     assert asked(GERMAN)["districts"] is None
+    again = ladder.command([ladder.Results(replace(luce, precision=0.1, anytime=True), {}, {}, {}, [], {})])
+    assert again.endswith("--precision 0.1 --anytime --out ladder")
     with pytest.raises(click.BadParameter, match=r"rules\.json"):  # rules of one's own are in a file
         asked(GERMAN.with_(city_size=6))
 

@@ -179,11 +179,25 @@ def study() -> None:
     "--agents", default="heuristic", show_default=True, help="One agent for all seats, or one per seat between commas; NAME=SPEC names one."
 )
 @_agents_from_option
+@click.option(
+    "--half-width",
+    type=click.FloatRange(0, 50, True, True),
+    metavar="POINTS",
+    help="Instead of --games: as many games per set as give a seat's win share an interval of ± this.",
+)
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Same seed, same numbers.")
 @click.option("--paired", is_flag=True, help="Game k of every set from the same shuffle: sharper for two or three sets.")
 @click.option("--threads", type=click.IntRange(1), help="Threads (all cores); they do not change the numbers.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the results (results/role-sets-...).")
 @click.option("--quick", is_flag=True, help=f"A first impression: {QUICK_GAMES} games per set.")
+@click.option(
+    "--margin",
+    type=click.FloatRange(0, 50, True, True),
+    default=2.0,
+    show_default=True,
+    metavar="POINTS",
+    help="A set is fair if every seat's win share lies within this of 1 / players.",
+)
 @click.option("--show", type=click.IntRange(1), default=8, show_default=True, help="Print this many of the fairest and least fair sets.")
 @click.option("--show-all", is_flag=True, help="Print every set.")
 @_quiet_option
@@ -195,6 +209,7 @@ def role_sets(
     size: str | None,
     only: tuple[str, ...],
     games: int | None,
+    half_width: float | None,
     agents: str,
     modules: tuple[Path, ...],
     seed: int,
@@ -202,6 +217,7 @@ def role_sets(
     threads: int | None,
     out: Path | None,
     quick: bool,
+    margin: float,
     show: int,
     show_all: bool,
 ) -> None:
@@ -212,15 +228,19 @@ def role_sets(
     eight roles (256 sets).  Writes sets.csv, roles.csv, roles_overall.csv, pairs.csv, manifest.json and
     role_sets.png.  A study that was interrupted goes on when the same command is given again.
     """
-    from . import report
+    from . import report, stats
     from . import study as studies
     from .progress import Progress
 
+    if (games is not None) + (half_width is not None) + quick > 1:
+        raise click.UsageError("--games, --half-width and --quick each say how many games are played: give one of them")
     started = time.perf_counter()
     rules = _rules(edition, file, players, districts or (None if file else "all"))
     extra = _load_agents(modules)
     try:
         sets = studies.role_sets(rules.players, int(size) if size else None, _names(only), rules.allow_emperor_and_queen)
+        if half_width is not None:
+            games = stats.games_for(half_width / 100, 1 / rules.players)
         games = games or (QUICK_GAMES if quick else FULL_GAMES)
         plan = studies.Study(rules.with_(roles=sets[0]), tuple(sets), _specs(agents), games, seed, paired, extra)
     except ValueError as error:
@@ -249,12 +269,12 @@ def role_sets(
     except KeyboardInterrupt:
         click.echo(f"\nstopped; what was played is in {out}, and the same command goes on from there", err=True)
         raise SystemExit(130) from None
-    click.echo("\n" + report.study_text(plan, records, None if show_all else show))
-    paths = studies.write_tables(records, out)
+    click.echo("\n" + report.study_text(plan, records, None if show_all else show, margin / 100))
+    paths = studies.write_tables(records, out, margin / 100)
 
     from . import plots
 
-    (out / "role_sets.png").write_bytes(plots.png(plots.fairness_and_length(records, heading)))
+    (out / "role_sets.png").write_bytes(plots.png(plots.fairness_and_length(records, heading, margin / 100)))
     names = ", ".join(path.name for path in [*paths, out / "manifest.json", out / "role_sets.png"])
     click.echo(f"\nwrote {names} to {out} ({time.perf_counter() - started:.0f} s)")
 
@@ -287,6 +307,9 @@ def _roles_text(names: Iterable[str]) -> str:
     "--blocks", type=click.IntRange(2), help=f"Blocks of each duel ({BLOCKS}; with --precision at most this many, {MOST_BLOCKS})."
 )
 @click.option("--precision", type=click.FloatRange(0, 0.5, True, True), help="Stop when every win share is known within this: 0.02.")
+@click.option(
+    "--anytime", is_flag=True, help="Intervals that allow to look at results, and to stop, at any time; wider, 3 to 4 times the games."
+)
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Same seed, same games.")
 @click.option("--threads", type=click.IntRange(1), help="Threads (all cores); they do not change the results.")
 @click.option("--on-error", type=click.Choice(["continue", "stop"]), default="continue", show_default=True, help="When an agent fails.")
@@ -303,6 +326,7 @@ def tournament(
     fields: tuple[str, ...],
     blocks: int | None,
     precision: float | None,
+    anytime: bool,
     seed: int,
     threads: int | None,
     on_error: str,
@@ -334,7 +358,7 @@ def tournament(
         for players in counts or (None,):
             resolved = _rules(edition, file, players, districts)
             limit = blocks or (BLOCKS if precision is None else MOST_BLOCKS)
-            plans.append(tournaments.Tournament(resolved, agents, design, limit, seed, precision, fields, extra))
+            plans.append(tournaments.Tournament(resolved, agents, design, limit, seed, precision, fields, extra, anytime))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     if any("milliseconds" in spec_of(name) for name in plans[0].names):
@@ -670,22 +694,17 @@ def warmup(processes: int | None) -> None:
     For an image, a cluster or a course: with CITADELS_CACHE_DIR set to a shared folder it is done once for all that have
     the same version, Python and processor.  What is compiled already takes seconds.
     """
-    from tqdm import tqdm
-
     from . import warmup as warming
+    from .progress import Progress
 
-    start = time.perf_counter()
-    terminal = sys.stderr.isatty()
-    with tqdm(total=len(warming.STEPS), file=sys.stderr, disable=not terminal, dynamic_ncols=True, bar_format=_BAR) as bar:
+    start, steps = time.perf_counter(), len(warming.STEPS)
+    with Progress(steps, "parts", "compiling", quiet=_quiet()) as bar:
 
         def progress(done: int, working: str) -> None:
-            bar.n = done
-            bar.set_postfix_str(working)
-            if not terminal and working:
-                click.echo(f"{done} of {len(warming.STEPS)} done, next: {working}", err=True)
+            bar.show(done, note=working)
 
         try:
-            warming.warm_up(min(processes or _cores(), len(warming.STEPS)), progress, tick=bar.refresh)
+            warming.warm_up(min(processes or _cores(), steps), progress)
         except warming.NotKeptError as error:
             raise click.ClickException(str(error)) from None
         except KeyboardInterrupt:

@@ -150,9 +150,22 @@ def _about(results: Results) -> str:
     return text
 
 
+def _misfit(found: dict[str, Any]) -> str:
+    """How well the strengths stand for the head-to-head games."""
+    largest = found["largest"]
+    chance = f", of which chance explains {100 * found['by_chance']:.1f}" if found["by_chance"] is not None else ""
+    return (
+        f"Misfit of the strengths: head-to-head shares are {100 * found['root_mean_square']:.1f} points off what the strengths give "
+        f"(root mean square{chance}); most of all {largest['challenger']} against {largest['field']}, "
+        f"{100 * largest['share']:.1f} % instead of {100 * largest['by_strength']:.1f} %."
+    )
+
+
 def _render(results: Results, table_text: Callable[[Table], str], heading: str) -> Iterable[str]:
     yield _about(results)
     yield table_text(standings(results))
+    if results.summary.get("misfit"):
+        yield _misfit(results.summary["misfit"])
     for title, table in (
         ("Head to head: one challenger against a field of copies", head_to_head(results)),
         ("Differences between challengers against the same fields, from the same seeds", gains(results)),
@@ -197,6 +210,7 @@ def command(found: Sequence[Results], out: str = "ladder") -> str:
         words += ["--districts", "all" if every else ",".join(t.rules.add_districts)]
     words += ["--design", t.design, "--blocks", str(t.blocks), "--seed", str(t.seed)]
     words += ["--precision", str(t.precision)] if t.precision is not None else []
+    words += ["--anytime"] if t.anytime else []
     words += [word for name in t.fields for word in ("--field", name)]
     words += [word for name, _ in t.modules for word in ("--agents-from", name)]
     return shlex.join([*words, "--out", out])

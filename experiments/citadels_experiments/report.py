@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
+from . import fairness
 from .study import Record, Study, agent_table, overall, overall_roles, pair_table, set_table
 from .text import text_table
 
@@ -23,10 +25,13 @@ def number(row: Any, name: str, scale: float = 1.0, digits: int = 1, sign: bool 
     return f"{value:{plus}.{digits}f} [{low:{plus}.{digits}f}, {high:{plus}.{digits}f}]"
 
 
-def study_text(study: Study, records: Sequence[Record], show: int | None = 12) -> str:
-    """The tables of a study; of the sets the `show` fairest and least fair ones, or all (None)."""
+def study_text(study: Study, records: Sequence[Record], show: int | None = 12, margin: float = fairness.MARGIN) -> str:
+    """The tables of a study; of the sets the `show` fairest and least fair ones, or all (None).
+
+    `margin` is how far from 1 / players the win shares of a fair set may be.
+    """
     every = overall(records)
-    parts = [_overall_text(every), _pairs_text(records), _roles_text(records, study.players), _sets_text(study, records, show)]
+    parts = [_overall_text(every), _pairs_text(records), _roles_text(records, study.players), _sets_text(study, records, show, margin)]
     if len(set(study.seats)) > 1:
         rows = agent_table(records, study.seats)
         cells = [(str(r["seat"]), r["agent"], number(r, "win", 100)) for _, r in rows.iterrows()]
@@ -44,7 +49,7 @@ def _overall_text(every: dict[str, Any]) -> str:
             (f"wins % of seat {seat}" + (" (first crown)" if seat == 0 else ""), number(every, f"win_{seat}", 100, 2))
             for seat in range(seats)
         ),
-        ("seat deviation, points", number(every, "seat_deviation", 100, 2)),
+        ("seat deviation within a set, points", number(every, "seat_deviation", 100, 2)),
         ("ended by Bell Tower, %", number(every, "bell_tower", 100, 2)),
         ("tied, %", f"{100 * every['tied']:.2f}"),
         ("cut off, %", f"{100 * every['truncated']:.2f}"),
@@ -60,17 +65,16 @@ def _pairs_text(records: Sequence[Record]) -> str:
     for _, group in pairs.groupby("rank"):
         by = {r["measure"]: r for _, r in group.iterrows()}
         first = group.iloc[0]
-        rows.append(
-            (
-                f"{first['second']} for {first['first']}",
-                number(by["rounds"], "difference", 1, 2, True),
-                number(by["winning_score"], "difference", 1, 2, True),
-                number(by["seat_deviation"], "difference", 100, 2, True),
-                number(by["bell_tower"], "difference", 100, 2, True),
-            )
-        )
+        shown = (("rounds", 1), ("winning_score", 1), ("seat_deviation", 100), ("bell_tower", 100))
+        rows.append((f"{first['second']} for {first['first']}", *(_change(by[name], scale) for name, scale in shown)))
     headers = ("role exchanged", "rounds", "winning score", "seat deviation, points", "Bell Tower, points")
-    return "WHAT EXCHANGING ONE ROLE CHANGES (over sets that are equal otherwise)\n" + text_table(headers, rows)
+    title = "WHAT EXCHANGING ONE ROLE CHANGES (on average over sets that are equal otherwise)\n"
+    note = "* told apart from no change; of all changes with a star about 5 % are expected to be mistakes (q in pairs.csv)."
+    return f"{title}{text_table(headers, rows)}\n{note}"
+
+
+def _change(row: Any, scale: float) -> str:
+    return number(row, "difference", scale, 2, True) + ("*" if row["q"] <= fairness.ERROR_RATE else " ")
 
 
 def _roles_text(records: Sequence[Record], players: int) -> str:
@@ -82,38 +86,66 @@ def _roles_text(records: Sequence[Record], players: int) -> str:
     return "ROLES\n" + text_table(headers, rows)
 
 
-def _sets_text(study: Study, records: Sequence[Record], show: int | None) -> str:
-    table = set_table(records).sort_values(["seat_deviation", "set"])
+def _sets_text(study: Study, records: Sequence[Record], show: int | None, margin: float) -> str:
+    found = fairness.seats(records)
+    table = set_table(records, margin).sort_values("rank")
+    n, points = len(table), f"{100 * margin:g}"
+    fair, unequal = int(table["fair"].sum()), int((table["q_unequal"] <= fairness.ERROR_RATE).sum())
     title = "ROLE SETS, fairest first"
-    if show is not None and len(table) > 2 * show:
-        title = f"ROLE SETS: the {show} fairest and the {show} least fair of {len(table)} (all are in sets.csv)"
+    if show is not None and n > 2 * show:
+        title = f"ROLE SETS: the {show} fairest and the {show} least fair of {n} (all are in sets.csv)"
         table = pd.concat([table.head(show), table.tail(show)])
     rows = []
     for place, (_, r) in enumerate(table.iterrows()):
-        if show is not None and len(records) > 2 * show and place == show:
-            rows.append(("...",) + ("",) * (6 + study.players))
+        if show is not None and n > 2 * show and place == show:
+            rows.append(("...",) + ("",) * (8 + study.players))
         rows.append(
             (
+                f"{r['rank']:.0f} [{r['rank_low']:.0f}, {r['rank_high']:.0f}]",
                 str(r["set"]),
                 short(study.sets[r["set"]]),
+                *(f"{100 * r[f'smooth_win_{seat}']:.1f}" for seat in range(study.players)),
+                number(r, "smooth_deviation", 100),
+                "<0.001" if r["q_unequal"] < 0.001 else f"{r['q_unequal']:.3f}",
+                "shown" if r["fair"] else "-",
                 number(r, "rounds", digits=2),
-                f"{r['score']:.1f}",
                 f"{r['winning_score']:.1f}",
-                *(number(r, f"win_{seat}", 100, 0).replace(", ", ",") for seat in range(study.players)),
-                f"{100 * r['seat_deviation']:.1f}",
                 f"{100 * r['bell_tower']:.1f}",
             )
         )
     headers = (
+        "rank",
         "set",
         "roles",
-        "rounds",
-        "score",
-        "winner",
         *(f"seat {seat} %" for seat in range(study.players)),
         "deviation",
+        "q",
+        f"fair ±{points}",
+        "rounds",
+        "winner",
         "Bell %",
     )
-    chance = 100 * float(table["seat_deviation_by_chance"].max())
-    note = f"A perfectly fair set stays below a deviation of {chance:.1f} points in 95 of 100 studies of this size."
-    return f"{title}\n{text_table(headers, rows, (1,))}\n{note}"
+    share, error = f"{100 / study.players:.1f}", 196 * float(np.sqrt(np.einsum("sii->si", found.errors).mean()))
+    notes = [
+        f"seat: wins of the seats counted from the first crown, known within about ±{error:.1f} points. {_smoothing_text(found)}",
+        f"deviation: root mean square distance of the seats from {share} %, in points, less what chance adds, with 95 % interval.",
+        f"q: false discovery rate of calling the seats unequal: {unequal} of {n} sets have {fairness.ERROR_RATE} or less.",
+        f"fair: shown where every seat surely wins {share} ± {points} % (false discovery rate {fairness.ERROR_RATE}): {fair} of {n} sets.",
+        "A set that is neither is not known well enough, which does not make it fair; more games tell.",
+    ]
+    return f"{title}\n{text_table(headers, rows, (2,))}\n" + "\n".join(notes)
+
+
+def _smoothing_text(found: fairness.Seats) -> str:
+    """What the win shares of the table are made of."""
+    if not found.smoothed and found.freedom == 0:
+        return "They are those of\n  each set's own games: there are too few sets to smooth them."
+    fit = f"chi-squared {found.misfit:.0f} on {found.freedom} degrees of freedom, p = {found.p_misfit:.2g}"
+    if found.p_misfit < fairness.ERROR_RATE:
+        fit = f"these do not explain everything ({fit})"
+    else:
+        fit = f"these explain the sets ({fit})"
+    return (
+        f"They are smoothed:\n  fitted to all sets by {found.effects - 1} effects of roles and pairs of roles; {fit};\n"
+        f"  {100 * found.kept:.0f} % of what else a set's own games show is kept. The unsmoothed shares are in sets.csv."
+    )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import chndtr
 from scipy.stats import chi2, norm
 from scipy.stats import t as student
 
@@ -57,33 +58,41 @@ def ratio(top: ArrayLike, bottom: ArrayLike, moments: Moments, n: ArrayLike, lev
     return r, np.maximum(r - half, 0), np.minimum(r + half, 1)
 
 
-def jackknife(statistic: Callable[..., Any], *sums: ArrayLike, level: float = 0.95) -> Estimate:
-    """`statistic` of sums, with an interval from what it becomes when each block is left out in turn.
+def jackknife_error(statistic: Callable[..., Any], *sums: ArrayLike) -> tuple[Any, Any, int]:
+    """`statistic` of sums, its standard error from leaving out each block in turn, and the degrees of freedom of the error.
 
     The first axis of every array of `sums` is the block of games.  Blocks are independent of each other even where
     the games within one are not (in a paired study game k starts from the same seed in every set), which makes the
-    interval right for anything computed over several sets.
+    error right for anything smooth that is computed over several sets.  With one block the error is NaN.
     """
     arrays = [np.asarray(a, float) for a in sums]
     totals = [a.sum(axis=0) for a in arrays]
     n = len(arrays[0])
     whole = np.asarray(statistic(*totals), float)
     if n < 2:
-        return whole, np.full_like(whole, np.nan), np.full_like(whole, np.nan)
+        return whole, np.full_like(whole, np.nan), 0
     without = np.array([statistic(*(total - a[k] for total, a in zip(totals, arrays, strict=True))) for k in range(n)])
-    error = np.sqrt((n - 1) / n * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
-    half = student.ppf(0.5 + level / 2, n - 1) * error
+    return whole, np.sqrt((n - 1) / n * ((without - without.mean(axis=0)) ** 2).sum(axis=0)), n - 1
+
+
+def jackknife(statistic: Callable[..., Any], *sums: ArrayLike, level: float = 0.95) -> Estimate:
+    """`statistic` of sums over blocks (first axis), with Student's interval for its `jackknife_error`."""
+    whole, error, freedom = jackknife_error(statistic, *sums)
+    half = student.ppf(0.5 + level / 2, max(freedom, 1)) * error
     return whole, whole - half, whole + half
 
 
+# --- seats ---------------------------------------------------------------------
+
+
 def deviation(rates: ArrayLike) -> Any:
-    """How unequal the seats are: the root mean square deviation of their win rates (last axis) from 1 / seats."""
+    """The root mean square deviation of win rates (last axis) from 1 / seats, as observed: chance makes it larger."""
     rates = np.asarray(rates, float)
     return np.sqrt(((rates - 1 / rates.shape[-1]) ** 2).mean(axis=-1))
 
 
 def chance_deviation(seats: int, n: ArrayLike, level: float = 0.95) -> Any:
-    """The `deviation` that a perfectly fair game stays below with probability `level` in `n` games."""
+    """The observed `deviation` that a perfectly fair game stays below with probability `level` in `n` games."""
     return np.sqrt(chi2.ppf(level, seats - 1) / (np.asarray(n, float) * seats**2))
 
 
@@ -92,6 +101,108 @@ def fair_probability(rates: ArrayLike, n: ArrayLike) -> Any:
     rates = np.asarray(rates, float)
     seats = rates.shape[-1]
     return chi2.sf(deviation(rates) ** 2 * np.asarray(n, float) * seats**2, seats - 1)
+
+
+def covariance(total: ArrayLike, products: ArrayLike, n: ArrayLike) -> Any:
+    """The covariance (..., k, k) of `n` vectors with sum `total` (..., k) and sum of outer products `products` (..., k, k)."""
+    total, products, n = np.asarray(total, float), np.asarray(products, float), np.asarray(n, float)[..., None, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (products - total[..., :, None] * total[..., None, :] / n) / (n - 1)
+
+
+def squared_deviation(rates: ArrayLike, covariance: ArrayLike) -> Any:
+    """An unbiased estimate of the squared deviation of the true win rates, from `rates` (..., seats) with error `covariance`.
+
+    What chance adds on average, the mean variance of a rate, is taken off.  It may be negative.
+    """
+    return deviation(rates) ** 2 - np.trace(np.asarray(covariance, float), axis1=-2, axis2=-1) / np.shape(rates)[-1]
+
+
+def seat_deviation(rates: ArrayLike, covariance: ArrayLike, level: float = 0.95) -> tuple[Estimate, Any]:
+    """How unequal the seats are: the root of `squared_deviation`, or 0, with its interval and the p-value of equal seats.
+
+    `rates` (..., seats) are estimated with the error `covariance` (..., seats, seats).  Their squared distance from 1 / seats,
+    in units of their variance, has a noncentral chi-squared distribution with seats - 1 degrees of freedom.  The
+    interval excludes 0 exactly where the p-value is below 1 - `level`.  NaN where the covariance is 0.
+    """
+    rates, covariance = np.asarray(rates, float), np.asarray(covariance, float)
+    seats = rates.shape[-1]
+    freedom = seats - 1
+    off = rates - 1 / seats
+    square = (off**2).sum(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        average = np.trace(covariance, axis1=-2, axis2=-1) / freedom
+        along = np.where(square > 0, np.einsum("...i,...ij,...j", off, covariance, off) / square, average)
+        beyond = np.maximum(square / average - freedom, 0)  # far from fair, only the variance along the deviation matters
+        variance = (freedom * average + beyond * along) / (freedom + beyond)
+        distance = np.sqrt(square / variance)
+    value = np.sqrt(np.maximum(squared_deviation(rates, covariance), 0))
+    low, high = noncentrality(distance, freedom, level)
+    scale = np.sqrt(variance / seats)
+    return (value, low * scale, high * scale), chi2.sf(distance**2, freedom)
+
+
+def noncentrality(distance: ArrayLike, freedom: int, level: float = 0.95) -> tuple[Any, Any]:
+    """The interval for d, where `distance`² is noncentral chi-squared with noncentrality d² and `freedom` degrees of freedom.
+
+    It holds every d for which a distance at least as far from d as the observed one is likely enough: the symmetric range
+    interval of J. T. Kent and T. J. Hainsworth, "Confidence intervals for the noncentral chi-squared distribution", Journal of
+    Statistical Planning and Inference 46 (1995), pages 147 to 159.  Unlike the interval with equal tails it is never empty.
+    """
+    r = np.asarray(distance, float)
+    known = np.isfinite(r)
+    r = np.where(known, r, 0.0)
+
+    def below(end: np.ndarray, d: np.ndarray) -> np.ndarray:
+        return chndtr(np.maximum(end, 0.0) ** 2, freedom, d**2)
+
+    def bisect(inner: np.ndarray, outer: np.ndarray, sign: int) -> np.ndarray:
+        """Between `inner`, which is within the interval, and `outer`, which is not."""
+        for _ in range(40):
+            d = (inner + outer) / 2
+            within = sign * (below(2 * d - r, d) - below(r, d)) < level
+            inner, outer = np.where(within, d, inner), np.where(within, outer, d)
+        return inner
+
+    far = r > 40  # normal by then
+    half = norm.ppf(0.5 + level / 2)
+    near = np.where(far, 0.0, r)
+    low = np.where(chi2.cdf(near**2, freedom) <= level, 0.0, bisect(near, np.zeros_like(near), -1)) if near.size else near
+    high = bisect(near, near + half + 2 * np.sqrt(freedom) + 4, 1)
+    low, high = np.where(far, r - half, low), np.where(far, r + half, high)
+    return np.where(known, low, np.nan), np.where(known, high, np.nan)
+
+
+def root(value: Any, error: Any, freedom: int, level: float = 0.95) -> Estimate:
+    """The root of a square that is estimated without bias by `value`, which may be negative, with standard `error`."""
+    half = student.ppf(0.5 + level / 2, max(freedom, 1)) * error
+    above = np.maximum(value, 0.0)  # the upper end is never that of a negative square
+    return np.sqrt(above), np.sqrt(np.maximum(value - half, 0.0)), np.sqrt(above + half)
+
+
+def difference_of_roots(first: Any, second: Any, error: Any, freedom: int, level: float = 0.95) -> Estimate:
+    """The second root minus the first, of squares estimated by `first` and `second`; `error` is that of the squares' difference.
+
+    The interval is that of the difference of the squares, turned into one of roots at the observed sum of the squares.
+    Both exclude 0 together.
+    """
+    half = student.ppf(0.5 + level / 2, max(freedom, 1)) * error
+    a, b = np.maximum(first, 0.0), np.maximum(second, 0.0)
+
+    def roots(difference: Any) -> Any:
+        total = np.maximum(a + b, np.abs(difference))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = difference / np.sqrt(total + np.sqrt(np.maximum(total**2 - difference**2, 0)))
+        return np.where(total > 0, found, difference)
+
+    value = np.sqrt(b) - np.sqrt(a)
+    low, high = roots(second - first - half), roots(second - first + half)
+    return value, np.minimum(low, value), np.maximum(high, value)
+
+
+def games_for(half_width: float, share: float, level: float = 0.95) -> int:
+    """How many games make the interval of a win share near `share` reach `half_width` to both sides."""
+    return max(2, int(np.ceil(share * (1 - share) * (norm.ppf(0.5 + level / 2) / half_width) ** 2)))
 
 
 # --- tournaments ---------------------------------------------------------------
@@ -181,22 +292,47 @@ def strengths(ahead: ArrayLike, prior: float = 1.0) -> Any:
     return choix.ilsr_pairwise_dense(ahead + prior / 2 * (1 - np.eye(len(ahead))), max_iter=1000)
 
 
-def bootstrap_strengths(ahead: ArrayLike, seed: int = 0, repeats: int = 400, level: float = 0.95) -> Estimate:
-    """`strengths` of sums over clusters (first axis of `ahead`), with intervals from weighing the clusters at random.
+FEW_CLUSTERS = 100  # below, the bootstrap's intervals are too narrow
 
-    The Bayesian bootstrap (Rubin 1981); the prior pairs are weighed like a cluster, so that the interval of one who never
-    loses is wide.  With five agents or more, 0 is the mean of all but the first and the last: an agent that hardly ever
-    wins has a vague strength, and would make all others' vague through the mean.
+
+def strength_intervals(ahead: ArrayLike, level: float = 0.95) -> Estimate:
+    """`strengths` of sums over clusters (first axis of `ahead`), with intervals that treat the clusters as independent.
+
+    With five agents or more, 0 is the mean of all but the first and the last: an agent that hardly ever wins has a vague
+    strength, and would make all others' vague through the mean.  With fewer than `FEW_CLUSTERS` clusters the intervals are
+    Student's from the jackknife, otherwise those of the Bayesian bootstrap.  The prior pairs count as one more cluster, so that
+    the interval of one who never loses is wide.
     """
     ahead = np.asarray(ahead, float)
-    n = len(ahead)
-    value = strengths(ahead.sum(axis=0))
-    inner = np.argsort(value, kind="stable")[1:-1] if len(value) >= 5 else slice(None)
-    value = value - value[inner].mean()
-    if n < 2:
+    value, inner = _centred(ahead.sum(axis=0))
+    if len(ahead) < 2:
         return value, np.full_like(value, np.nan), np.full_like(value, np.nan)
-    weights = np.random.default_rng(seed).exponential(size=(repeats, n + 1))
-    totals = np.tensordot(weights[:, :n], ahead, axes=1)
-    drawn = np.array([strengths(total, prior) for total, prior in zip(totals, weights[:, n], strict=True)])
-    low, high = np.quantile(drawn - drawn[:, inner].mean(axis=1, keepdims=True), [0.5 - level / 2, 0.5 + level / 2], axis=0)
+    low, high = (_jackknife_strengths if len(ahead) < FEW_CLUSTERS else _bootstrap_strengths)(ahead, inner, level)
     return value, low, high
+
+
+def _centred(total: np.ndarray, inner: Any = None, prior: float = 1.0) -> tuple[np.ndarray, Any]:
+    """Strengths with the mean of those `inner` at 0, and which these are: by default all but the first and the last."""
+    value = strengths(total, prior)
+    if inner is None:
+        inner = np.argsort(value, kind="stable")[1:-1] if len(value) >= 5 else slice(None)
+    return value - value[inner].mean(), inner
+
+
+def _jackknife_strengths(ahead: np.ndarray, inner: Any, level: float) -> tuple[np.ndarray, np.ndarray]:
+    n, total = len(ahead), ahead.sum(axis=0)
+    without = np.array([_centred(total - cluster, inner)[0] for cluster in ahead])
+    variance = (n - 1) / n * ((without - without.mean(axis=0)) ** 2).sum(axis=0)
+    variance += (_centred(total, inner, 1.5)[0] - _centred(total, inner, 0.5)[0]) ** 2  # of a prior that weighs 1 ± 1
+    value = _centred(total, inner)[0]
+    half = student.ppf(0.5 + level / 2, n - 1) * np.sqrt(variance)
+    return value - half, value + half
+
+
+def _bootstrap_strengths(ahead: np.ndarray, inner: Any, level: float, seed: int = 0, repeats: int = 400) -> tuple[np.ndarray, np.ndarray]:
+    """From weighing the clusters at random: the Bayesian bootstrap (Rubin 1981)."""
+    weights = np.random.default_rng(seed).exponential(size=(repeats, len(ahead) + 1))
+    totals = np.tensordot(weights[:, :-1], ahead, axes=1)
+    drawn = np.array([_centred(total, inner, prior)[0] for total, prior in zip(totals, weights[:, -1], strict=True)])
+    low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2], axis=0)
+    return low, high

@@ -23,6 +23,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import false_discovery_control
+from scipy.stats import t as student
 
 import citadels_agents
 import citadels_env
@@ -32,7 +34,7 @@ from citadels_env import ROLES, Rules
 from citadels_env.batch import game_seeds
 from citadels_env.names import known_name
 
-from . import folders, stats
+from . import fairness, folders, stats
 
 BLOCKS = 20  # blocks of games per set, for the intervals of what is computed over several sets
 RANKS = tuple(tuple(row.name for row in ROLES if row.rank == rank) for rank in range(1, 10))
@@ -226,6 +228,8 @@ def count(games: np.ndarray, roles: Sequence[str], players: int) -> Record:
     def squares(values: np.ndarray) -> Any:
         return (values**2).sum(axis=0).tolist()
 
+    seat_wins = np.take_along_axis(wins, order, axis=1)
+
     return {
         "roles": list(roles),
         "games": per_block(np.ones(n)),
@@ -236,12 +240,13 @@ def count(games: np.ndarray, roles: Sequence[str], players: int) -> Record:
         "bell_tower": per_block(games["bell_tower"].astype(float)),
         "truncated": per_block(games["truncated"].astype(float)),
         "tied": per_block((wins.max(axis=1) < 1).astype(float)),
-        "wins": per_block(np.take_along_axis(wins, order, axis=1)),
+        "wins": per_block(seat_wins),
         "scores": per_block(np.take_along_axis(scores, order, axis=1)),
         "agent_wins": per_block(wins),
         "drafts": per_block(drafts),
         "drafts_won": per_block(drafts_won),
         "squares": {
+            "wins": (seat_wins.T @ seat_wins).tolist(),  # of every two seats: ties make them vary less
             "rounds": squares(rounds),
             "score": squares(score),
             "best": squares(best),
@@ -305,8 +310,14 @@ def _sum(records: Iterable[Record], name: str) -> np.ndarray:
     return np.sum([record[name] for record in records], axis=0)
 
 
-def set_table(records: Sequence[Record]) -> pd.DataFrame:
-    """One row per role set: length, scores, win rate by seat, fairness, how games ended."""
+def set_table(records: Sequence[Record], margin: float = fairness.MARGIN) -> pd.DataFrame:
+    """One row per role set: length, scores, win rate by seat, fairness, how games ended.
+
+    `seat_deviation` comes from the games of the set alone: an unbiased estimate with its interval, the deviation that was
+    observed, what chance makes of it, and the probability of as much in a fair set with its false discovery rate
+    over all sets.  The columns of `fairness.fairness_table` follow, which use the other sets, too; `margin` is how far from
+    1 / players the win shares of a fair set may be.
+    """
     rows = []
     for record in records:
         total = {name: np.sum(value, axis=0) for name, value in record.items() if isinstance(value, list) and name != "roles"}
@@ -321,13 +332,16 @@ def set_table(records: Sequence[Record]) -> pd.DataFrame:
         for seat, score in enumerate(total["scores"]):
             row[f"score_{seat}"] = score / n
         rates = total["wins"] / n
-        row["seat_deviation"] = stats.deviation(rates)
+        _put(row, "seat_deviation", stats.seat_deviation(rates, stats.covariance(total["wins"], squares["wins"], n) / n)[0])
+        row["seat_deviation_observed"] = stats.deviation(rates)
         row["seat_deviation_by_chance"] = stats.chance_deviation(len(rates), n)
         row["p_fair"] = stats.fair_probability(rates, n)
         for name in ("bell_tower", "tied", "truncated"):
             _put_share(row, name, total[name], n)
         rows.append(row)
-    return pd.DataFrame(rows)
+    table = pd.DataFrame(rows)
+    table.insert(table.columns.get_loc("p_fair") + 1, "q_fair", false_discovery_control(table["p_fair"]))
+    return pd.concat([table, fairness.fairness_table(fairness.seats(records), margin)], axis=1)
 
 
 def role_table(records: Sequence[Record]) -> pd.DataFrame:
@@ -370,24 +384,62 @@ def _divide(top: Any, bottom: Any) -> Any:
         return np.divide(top, bottom)
 
 
-def _deviation(wins: Any, games: Any) -> Any:
-    return stats.deviation(wins / games)
+# What is compared between the two roles of a rank, besides the deviation of the seats: name, and the sums that make the mean.
+MEANS = {"rounds": "rounds", "score": "score", "winning_score": "best", "bell_tower": "bell_tower"}
+MEASURES = ("rounds", "score", "winning_score", "seat_deviation", "bell_tower")
 
 
-# What is compared between the two roles of a rank: name, statistic of sums, the sums it needs.
-MEASURES: tuple[tuple[str, Callable[..., Any], tuple[str, ...]], ...] = (
-    ("rounds", _divide, ("rounds", "games")),
-    ("score", _divide, ("score", "games")),
-    ("winning_score", _divide, ("best", "games")),
-    ("seat_deviation", _deviation, ("wins", "games")),
-    ("bell_tower", _divide, ("bell_tower", "games")),
-)
+def _seat_squares(records: Sequence[Record]) -> tuple[Callable[..., Any], np.ndarray, np.ndarray]:
+    """Mean over sets of the squared deviation of the seats, without what chance adds, as a statistic of wins and games.
+
+    Sets are taken one by one: if the first seat is ahead in one set and behind in another, neither is fair.
+    """
+    wins = np.array([record["wins"] for record in records], float).swapaxes(0, 1)  # blocks, sets, seats
+    games = np.array([record["games"] for record in records], float).T
+    total, products = wins.sum(axis=0), np.array([record["squares"]["wins"] for record in records])
+    covariance = stats.covariance(total, products, games.sum(axis=0))
+
+    def statistic(wins: np.ndarray, games: np.ndarray) -> Any:
+        return stats.squared_deviation(wins / games[:, None], covariance / games[:, None, None]).mean()
+
+    return statistic, wins, games
+
+
+def seat_deviation(records: Sequence[Record]) -> stats.Estimate:
+    """How unequal the seats are within sets: the root mean square over all sets, with its interval.
+
+    With several sets it is the interval of the square, jackknifed over blocks; near 0 it is a little too wide rather than too narrow.
+    """
+    if len(records) == 1:
+        wins, games = np.sum(records[0]["wins"], axis=0), np.sum(records[0]["games"])
+        return stats.seat_deviation(wins / games, stats.covariance(wins, records[0]["squares"]["wins"], games) / games)[0]
+    return stats.root(*stats.jackknife_error(*_seat_squares(records)))
+
+
+def _seat_change(first: Sequence[Record], second: Sequence[Record]) -> tuple[stats.Estimate, float]:
+    """How much `seat_deviation` grows from the first sets to the second, and the probability of as much by chance."""
+    (before, *one), (after, *two) = _seat_squares(first), _seat_squares(second)
+
+    def both(*sums: np.ndarray) -> np.ndarray:
+        squares = before(*sums[:2]), after(*sums[2:])
+        return np.array([*squares, squares[1] - squares[0]])
+
+    (a, b, difference), (_, _, error), freedom = stats.jackknife_error(both, *one, *two)
+    return stats.difference_of_roots(a, b, error, freedom), _p_value(difference, error, freedom)
+
+
+def _p_value(value: float, error: float, freedom: int) -> float:
+    """Of Student's test that the true value is 0; 1 where there is nothing to tell."""
+    if not error > 0:
+        return 1.0 if value == 0 or np.isnan(error) else 0.0
+    return float(2 * student.sf(abs(value) / error, freedom))
 
 
 def pair_table(records: Sequence[Record]) -> pd.DataFrame:
     """One row per rank and measure: its value with either role, over sets that differ in this rank only.
 
-    `difference` is second role minus first.  Intervals are jackknifed over blocks of games.
+    `difference` is second role minus first, `p` the probability of as much if there were none, `q` the false discovery rate of
+    Benjamini and Hochberg over the whole table.  Intervals are jackknifed over blocks of games.
     """
     by_roles = {tuple(record["roles"]): record for record in records}
     rows = []
@@ -400,32 +452,42 @@ def pair_table(records: Sequence[Record]) -> pd.DataFrame:
                     matched.append((record, other))
         if not matched:
             continue
-        for name, statistic, needs in MEASURES:
-            first, second = ([_sum([both[side] for both in matched], need) for need in needs] for side in (0, 1))
+        first, second = ([both[side] for both in matched] for side in (0, 1))
+        for name in MEASURES:
             row: dict[str, Any] = {"rank": rank, "first": pair[0], "second": pair[1], "sets": len(matched), "measure": name}
-            _put(row, "with_first", stats.jackknife(statistic, *first))
-            _put(row, "with_second", stats.jackknife(statistic, *second))
-            _put(row, "difference", stats.jackknife(_second_minus_first(statistic), *first, *second))
+            if name == "seat_deviation":
+                _put(row, "with_first", seat_deviation(first))
+                _put(row, "with_second", seat_deviation(second))
+                difference, row["p"] = _seat_change(first, second)
+                _put(row, "difference", difference)
+            else:
+                sums = [(_sum(side, MEANS[name]), _sum(side, "games")) for side in (first, second)]
+                _put(row, "with_first", stats.jackknife(_divide, *sums[0]))
+                _put(row, "with_second", stats.jackknife(_divide, *sums[1]))
+                _put(row, "difference", stats.jackknife(_second_minus_first, *sums[0], *sums[1]))
+                row["p"] = _p_value(*stats.jackknife_error(_second_minus_first, *sums[0], *sums[1]))
             rows.append(row)
-    return pd.DataFrame(rows, columns=None if rows else ["rank", "first", "second", "sets", "measure"])
+    if not rows:
+        return pd.DataFrame(columns=["rank", "first", "second", "sets", "measure"])
+    table = pd.DataFrame(rows)
+    table["p"] = table.pop("p")  # behind the difference
+    table["q"] = false_discovery_control(table["p"])
+    return table
 
 
-def _second_minus_first(statistic: Callable[..., Any]) -> Callable[..., Any]:
-    def difference(*sums: Any) -> Any:
-        half = len(sums) // 2
-        return statistic(*sums[half:]) - statistic(*sums[:half])
-
-    return difference
+def _second_minus_first(top: Any, bottom: Any, other_top: Any, other_bottom: Any) -> Any:
+    return _divide(other_top, other_bottom) - _divide(top, bottom)
 
 
 def overall(records: Sequence[Record]) -> dict[str, Any]:
     """The measures and the win rate by seat over all sets together."""
     row: dict[str, Any] = {"sets": len(records), "games": int(sum(np.sum(record["games"]) for record in records))}
-    sums = {name: _sum(records, name) for name in ("games", "rounds", "score", "best", "wins", "bell_tower")}
-    for name, statistic, needs in MEASURES:
-        _put(row, name, stats.jackknife(statistic, *(sums[need] for need in needs)))
-    for seat in range(sums["wins"].shape[1]):
-        _put(row, f"win_{seat}", stats.jackknife(_divide, sums["wins"][:, seat], sums["games"]))
+    games, wins = _sum(records, "games"), _sum(records, "wins")
+    for name in MEASURES:
+        mean = name != "seat_deviation"
+        _put(row, name, stats.jackknife(_divide, _sum(records, MEANS[name]), games) if mean else seat_deviation(records))
+    for seat in range(wins.shape[1]):
+        _put(row, f"win_{seat}", stats.jackknife(_divide, wins[:, seat], games))
     for name in ("tied", "truncated"):
         row[name] = float(sum(np.sum(record[name]) for record in records)) / row["games"]
     return row
@@ -442,11 +504,12 @@ def agent_table(records: Sequence[Record], agents: Sequence[str]) -> pd.DataFram
     return pd.DataFrame(rows)
 
 
-def write_tables(records: Sequence[Record], folder: Path) -> list[Path]:
-    """Write the tables of a study as CSV files into `folder`."""
-    tables = {"sets": set_table, "roles": role_table, "roles_overall": overall_roles, "pairs": pair_table}
+def write_tables(records: Sequence[Record], folder: Path, margin: float = fairness.MARGIN) -> list[Path]:
+    """Write the tables of a study as CSV files into `folder`; `margin` is that of `set_table`."""
+    tables = {"sets": set_table(records, margin), "roles": role_table(records)}
+    tables |= {"roles_overall": overall_roles(records), "pairs": pair_table(records)}
     paths = []
     for name, table in tables.items():
-        text = table(records).to_csv(index=False, float_format="%.6g", lineterminator="\n")
+        text = table.to_csv(index=False, float_format="%.6g", lineterminator="\n")
         paths.append(folders.write(folder / f"{name}.csv", text.encode()))
     return paths

@@ -1,7 +1,7 @@
 """Tournaments: agents play seat-rotated blocks of games, kept on disk as they come, until all are played or the answer is precise.
 
 A block is one seed and one line-up, played once for each seat: game j moves everybody j seats to the left, so that every
-agent of the line-up sits everywhere with the same deck and the same roles laid aside.  In a *duel* one challenger meets
+agent of the line-up sits everywhere: it balances the seats.  In a *duel* one challenger meets
 a field of copies of another agent; *mixed* line-ups are drawn from all agents.  A replicate is one block of every duel, all
 of them from one seed, and as many mixed blocks, each from its own seed, as give every agent equally many seats.
 
@@ -31,7 +31,7 @@ from . import folders, stats
 from .study import files, sources
 
 DESIGNS = ("duel", "mixed")
-FIRST_CHECK = 10  # replicates before the precision is looked at for the first time
+FIRST_CHECK = 20  # replicates before the precision is looked at for the first time: fewer tell too little about the width
 CHUNK_SECONDS = 5.0  # how long games are played before they are written, roughly
 MOST_GAMES = 16384  # in a chunk
 TIMED_SECONDS = 1.0  # how long the speed of an agent is measured, roughly
@@ -47,7 +47,11 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Tournament:
-    """What is played: `blocks` replicates, or fewer if all win shares are known within `precision` before."""
+    """What is played: `blocks` replicates, or fewer if all win shares are known within `precision` before.
+
+    With `anytime` the intervals of shares and differences hold at all times at once, so that one may look at the results as
+    often as one likes and stop whenever one likes; they are wider, and reaching a `precision` takes several times the games.
+    """
 
     rules: Rules
     agents: tuple[str, ...]
@@ -57,6 +61,7 @@ class Tournament:
     precision: float | None = None  # half the width of the interval of each win share
     fields: tuple[str, ...] = ()  # agents that duels are played against; all if none is named
     modules: tuple[tuple[str, str], ...] = ()  # files that define further agents, with their fingerprints
+    anytime: bool = False  # confidence sequences in place of intervals
     check: InitVar[bool] = True  # that the agents are known
 
     def __post_init__(self, check: bool) -> None:
@@ -127,6 +132,7 @@ class Tournament:
             "blocks": self.blocks,
             "seed": self.seed,
             "precision": self.precision,
+            "anytime": self.anytime,
             "modules": self.modules,
             "rules": asdict(self.rules),
             **files(self.names),
@@ -142,6 +148,7 @@ class Tournament:
         for name in ("agents", "fields"):
             plain[name] = tuple(plain[name])
         plain["modules"] = tuple(map(tuple, plain["modules"]))
+        plain.setdefault("anytime", plain["precision"] is not None)  # in manifests that do not say it
         return cls(**plain | {"rules": Rules.from_json(json.dumps(plain["rules"]))}, check=check)
 
 
@@ -475,7 +482,12 @@ class Units:
                 np.add.at(self.won, pair, share[whole, :, seat][differ])
 
     def precise(self, replicates: int) -> bool:
-        """Is every win share known as precisely as wanted after so many replicates?"""
+        """Is every win share known as precisely as wanted after so many replicates?
+
+        The width of an ordinary interval hardly depends on where it lies, so stopping at a width leaves it right (Y. Chow
+        and H. Robbins, "On the asymptotic theory of fixed-width sequential confidence intervals for the mean", Annals of
+        Mathematical Statistics 36, 1965).  Stopping when it excludes some value would not.
+        """
         if self.t.precision is None:
             return False
         for wins, games in zip(self.wins.reshape(-1, self.t.blocks), self.games.reshape(-1, self.t.blocks), strict=True):
@@ -486,9 +498,9 @@ class Units:
         return True
 
     def share(self, wins: np.ndarray, games: np.ndarray) -> stats.Estimate:
-        """Wins per game; an interval for any stopping time if the tournament stops by precision, else one for fixed numbers."""
+        """Wins per game, with the clustered interval or, if asked for, one that holds at any time."""
         played = games > 0
-        if self.t.precision is None:
+        if not self.t.anytime:
             return stats.clustered_share(wins[played], games[played])
         return stats.anytime(wins[played] / games[played])
 
@@ -519,14 +531,57 @@ def share_table(units: Units) -> pd.DataFrame:
 
 
 def duel_table(units: Units) -> pd.DataFrame:
-    """One row per duel: the share of games that one challenger wins against a field of copies of the other agent."""
+    """One row per duel: the share of games that one challenger wins against a field of copies of the other agent.
+
+    `by_strength` is the share that follows from the strengths by wins (`strength_table`): one agent of worth exp(strength)
+    against players - 1 of the other's.
+    """
     t, rows = units.t, []
+    met, pairs = _pairs(units, units.won)
+    worth = dict(zip(met.tolist(), np.exp(stats.strengths(pairs.sum(axis=0))), strict=True)) if len(met) else {}
     for c, f in t.duels:
         games = units.duel_games[c, f]
         row: dict[str, Any] = {"challenger": t.names[c], "field": t.names[f], "games": int(games.sum())}
         _put(row, "share", units.share(units.duel_wins[c, f], games) if games.any() else (np.nan,) * 3)
+        row["by_strength"] = worth[c] / (worth[c] + (t.players - 1) * worth[f]) if games.any() else np.nan
         rows.append(row | {"fair": 1 / t.players})
-    return pd.DataFrame(rows, columns=None if rows else ["challenger", "field", "games", "share", "share_low", "share_high", "fair"])
+    names = ["challenger", "field", "games", "share", "share_low", "share_high", "by_strength", "fair"]
+    return pd.DataFrame(rows, columns=None if rows else names)
+
+
+def misfit(units: Units) -> dict[str, Any] | None:
+    """How far the shares of head-to-head games are from those that the strengths give.
+
+    `root_mean_square` over all duels, `by_chance` what the errors of the shares alone would make of it, and the `largest`.
+    None where there are so few duels that the strengths can fit each of them.
+    """
+    duels = duel_table(units)
+    duels = duels[duels["games"] > 0]
+    if len(duels) < max(1, len({*duels["challenger"], *duels["field"]})):
+        return None
+    off = duels["share"] - duels["by_strength"]
+    errors = [_share_error(units.duel_wins[c, f], units.duel_games[c, f]) for c, f in units.t.duels if units.duel_games[c, f].any()]
+    largest = duels.loc[off.abs().idxmax()]
+    chance = np.sqrt(np.mean(np.square(errors)))
+    return {
+        "root_mean_square": float(np.sqrt((off**2).mean())),
+        "by_chance": float(chance) if np.isfinite(chance) else None,
+        "largest": {name: largest[name] for name in ("challenger", "field", "share", "by_strength")},
+    }
+
+
+def _share_error(wins: np.ndarray, games: np.ndarray) -> float:
+    """The standard error of a share of games, from replicates; NaN with one."""
+    played = games > 0
+    n, total = played.sum(), games.sum()
+    residuals = wins[played] - wins.sum() / total * games[played]
+    return float(np.sqrt(n / (n - 1) * (residuals**2).sum()) / total) if n > 1 else float("nan")
+
+
+def _pairs(units: Units, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The agents that met another one, and their `pairs` by replicate, of the replicates that were played."""
+    met = np.flatnonzero(units.before.sum(axis=(0, 2)) + units.before.sum(axis=(0, 1)))
+    return met, pairs[np.ix_(units.before.any(axis=(1, 2)), met, met)]
 
 
 def difference_table(units: Units) -> pd.DataFrame:
@@ -546,7 +601,7 @@ def difference_table(units: Units) -> pd.DataFrame:
             values = (shares[i, fields] - shares[j, fields]).mean(axis=0)
             values = values[~np.isnan(values)]
             row: dict[str, Any] = {"first": first, "second": t.names[j], "fields": len(fields), "replicates": len(values)}
-            if t.precision is None:
+            if not t.anytime:
                 _put(row, "difference", stats.mean(values.sum(), (values**2).sum(), len(values)))
             else:
                 _put(row, "difference", tuple(2 * x - 1 for x in stats.anytime((values + 1) / 2)))
@@ -559,11 +614,10 @@ def strength_table(units: Units) -> pd.DataFrame:
 
     An agent that risks its place for the chance to win has a larger winning than finishing strength.
     """
-    met = np.flatnonzero(units.before.sum(axis=(0, 2)) + units.before.sum(axis=(0, 1)))
-    played = units.before.any(axis=(1, 2))
     strengths = {}
-    for name, pairs in (("winning", units.won), ("finishing", units.before)):
-        strengths[name] = stats.bootstrap_strengths(pairs[np.ix_(played, met, met)]) if len(met) else ()
+    for name, sums in (("winning", units.won), ("finishing", units.before)):
+        met, pairs = _pairs(units, sums)
+        strengths[name] = stats.strength_intervals(pairs) if len(met) else ()
     rows = []
     for k, agent in enumerate(met):
         row: dict[str, Any] = {"agent": units.t.names[agent]}
@@ -582,6 +636,12 @@ TABLES: dict[str, Callable[[Units], pd.DataFrame]] = {
 }
 
 
+def _interval_text(t: Tournament) -> str:
+    if t.anytime:
+        return "95 %, at any time (confidence sequences)"
+    return "95 %, for a fixed number of blocks" if t.precision is None else "95 %, for stopping at their width"
+
+
 def write_results(t: Tournament, games: pd.DataFrame, folder: Path) -> list[Path]:
     """Write the tables as CSV, all of them as ``summary.json``, and the games as Parquet where pyarrow is installed."""
     units = Units.of(t, games)
@@ -594,7 +654,8 @@ def write_results(t: Tournament, games: pd.DataFrame, folder: Path) -> list[Path
         "replicates": replicates,
         "blocks_per_replicate": t.blocks_per_replicate,
         "stopped": "the precision was reached" if units.precise(replicates) else "all blocks were played",
-        "interval": "95 %, for a fixed number of blocks" if t.precision is None else "95 %, for any stopping time",
+        "interval": _interval_text(t),
+        "misfit": misfit(units),
     }
     paths = []
     for name, table in TABLES.items():
