@@ -113,7 +113,11 @@ def study() -> None:
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Same seed, same numbers.")
 @click.option("--paired", is_flag=True, help="Game k of every set from the same shuffle: sharper for two or three sets.")
 @click.option("--threads", type=click.IntRange(1), help="Threads (all cores); they do not change the numbers.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the results (results/role-sets-...).")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the results (results/role-sets-..., named by all but --games).",
+)
 @click.option("--quick", is_flag=True, help=f"A first impression: {QUICK_GAMES} games per set.")
 @click.option("--show", type=click.IntRange(1), default=8, show_default=True, help="Print this many of the fairest and least fair sets.")
 @click.option("--show-all", is_flag=True, help="Print every set.")
@@ -139,11 +143,12 @@ def role_sets(
     Plays every set asked for: without options the 256 sets of ranks 1 to 8 with the Artist at four players;
     from five players on the ninth role is the Artist or the Queen (512 sets); two and three players have
     eight roles (256 sets).  Writes sets.csv, roles.csv, roles_overall.csv, pairs.csv, manifest.json and
-    role_sets.png.  A study that was interrupted goes on when the same command is given again.
+    role_sets.png.  A study that was interrupted goes on when the same command is given again, and with more --games
+    one that is finished is extended (after --quick, too): only the new games are played.
     """
     from tqdm import tqdm
 
-    from . import report
+    from . import folders, report
     from . import study as studies
 
     started = time.perf_counter()
@@ -155,8 +160,7 @@ def role_sets(
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     if out is None:
-        name = file.stem if file else edition or "german"
-        out = Path("results") / f"role-sets-{plan.players}-{name}{'-quick' if quick else ''}"
+        out = Path("results") / studies.folder_name(plan, file.stem if file else edition or "german")
 
     def progress(stream: Iterable[Any], total: int, there: int) -> Iterable[Any]:
         if there:
@@ -167,19 +171,19 @@ def role_sets(
     heading = _heading(plan, file.name if file else edition or "german")
     click.echo(heading)
     try:
-        records = studies.run(plan, out, threads, progress)
-    except ValueError as error:
+        with folders.writer(out, "study"):  # until the tables are written
+            records = studies.run(plan, out, threads, progress)
+            click.echo("\n" + report.study_text(plan, records, None if show_all else show))
+            paths = studies.write_tables(records, out)
+            from . import plots
+
+            paths.append(folders.write(out / "role_sets.png", plots.png(plots.fairness_and_length(records, heading))))
+    except folders.FolderError as error:
         raise click.ClickException(str(error)) from None
     except KeyboardInterrupt:
         click.echo(f"\nstopped; what was played is in {out}, and the same command goes on from there", err=True)
         raise SystemExit(130) from None
-    click.echo("\n" + report.study_text(plan, records, None if show_all else show))
-    paths = studies.write_tables(records, out)
-
-    from . import plots
-
-    (out / "role_sets.png").write_bytes(plots.png(plots.fairness_and_length(records, heading)))
-    names = ", ".join(path.name for path in [*paths, out / "manifest.json", out / "role_sets.png"])
+    names = ", ".join([*(path.name for path in paths), folders.MANIFEST])
     click.echo(f"\nwrote {names} to {out} ({time.perf_counter() - started:.0f} s)")
 
 
@@ -216,7 +220,11 @@ def _agents_from(path: Path) -> tuple[str, str]:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Python file that registers further agents.",
 )
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the results (results/tournament).")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the results (results/tournament-..., named by all but --blocks and --players).",
+)
 def tournament(
     agents: tuple[str, ...],
     edition: str | None,
@@ -240,7 +248,7 @@ def tournament(
     seats.  Each number of players is a tournament of its own, in the folder players-N: games.csv (one row per game; also
     games.parquet where pyarrow is installed), shares.csv, duels.csv, differences.csv, strengths.csv, summary.json,
     manifest.json, speed.json, tournament.png, and budgets.png for searches that differ in their iterations.  A tournament
-    that was interrupted goes on when the same command is given again.
+    that was interrupted goes on when the same command is given again, and with more --blocks one that is finished is extended.
     """
     from tqdm import tqdm
 
@@ -249,7 +257,6 @@ def tournament(
     from .plots import png
 
     started = time.perf_counter()
-    out = out or Path("results") / "tournament"
     try:
         extra = tuple(_agents_from(path) for path in modules)
         plans = []
@@ -259,34 +266,40 @@ def tournament(
             plans.append(tournaments.Tournament(resolved, agents, design, limit, seed, precision, fields, extra))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    out = out or Path("results") / tournaments.folder_name(plans[0], file.stem if file else edition or "german")
     if any("milliseconds" in name for name in plans[0].names):
         click.echo("note: an agent that thinks for a given time does not play the same games twice", err=True)
     for plan in plans:
         folder = out / f"players-{plan.players}"
-        with tqdm(unit=" games", desc=f"{plan.players} players", file=sys.stderr, mininterval=0.5, dynamic_ncols=True) as bar:
+        try:
+            with folders.writer(folder, "tournament"):  # until the tables are written
+                with tqdm(unit=" games", desc=f"{plan.players} players", file=sys.stderr, mininterval=0.5, dynamic_ncols=True) as bar:
 
-            def progress(done: int, most: int, bar: Any = bar) -> None:
-                bar.total = most
-                bar.update(done - bar.n)
+                    def progress(done: int, most: int, bar: Any = bar) -> None:
+                        bar.total = most
+                        bar.update(done - bar.n)
 
-            try:
-                games = tournaments.run(plan, folder, threads or _cores(), on_error, progress)
-            except (ValueError, tournaments.AgentFailedError) as error:
-                raise click.ClickException(str(error)) from None
-            except KeyboardInterrupt:
-                click.echo(f"\nstopped; what was played is in {out}, and the same command goes on from there", err=True)
-                raise SystemExit(130) from None
-        paths = tournaments.write_results(plan, games, folder)
-        if not (folder / "speed.json").exists():
-            paths.append(folders.write_json(folder / "speed.json", {"agents": tournaments.measure(plan), "machine": folders.machine()}))
-        results = ladder.load(folder)
-        for name, figure in (("tournament", tournament_plots.standings(results)), ("budgets", tournament_plots.budgets(results))):
-            if figure:
-                paths.append(folders.write(folder / f"{name}.png", png(figure)))
+                    games = tournaments.run(plan, folder, threads or _cores(), on_error, progress)
+                paths = tournaments.write_results(plan, games, folder)
+                if not (folder / "speed.json").exists():
+                    measured = {"agents": tournaments.measure(plan), "machine": folders.machine()}
+                    paths.append(folders.write_json(folder / "speed.json", measured))
+                results = ladder.load(folder)
+                for name, figure in (("tournament", tournament_plots.standings(results)), ("budgets", tournament_plots.budgets(results))):
+                    if figure:
+                        paths.append(folders.write(folder / f"{name}.png", png(figure)))
+        except (folders.FolderError, tournaments.AgentFailedError) as error:
+            raise click.ClickException(str(error)) from None
+        except KeyboardInterrupt:
+            click.echo(f"\nstopped; what was played is in {out}, and the same command goes on from there", err=True)
+            raise SystemExit(130) from None
         click.echo(ladder.results_text(results))
         click.echo(f"\nwrote {', '.join(path.name for path in paths)} to {folder}\n")
     if len(plans) > 1:
-        folders.write(out / "ladder.png", png(tournament_plots.by_players(ladder.load_all(out))))
+        try:
+            folders.write(out / "ladder.png", png(tournament_plots.by_players(ladder.load_all(out))))
+        except ValueError as error:
+            raise click.ClickException(str(error)) from None
         click.echo(f"wrote ladder.png to {out}")
     click.echo(f"{time.perf_counter() - started:.0f} s")
 
@@ -476,7 +489,7 @@ def train(
 
     Writes progress.csv (one row an iteration), evaluations.csv, tensorboard/, learning_curve.png, network.safetensors (an agent:
     network:file=...), result.json and a checkpoint.  A run that was interrupted goes on when the same command is given again, and
-    so does one that is over, given more --iterations or --minutes.
+    so does one that is over, given more --iterations or --minutes; without more to do nothing is done.
     """
     from dataclasses import replace
 
@@ -490,12 +503,17 @@ def train(
         if iterations or minutes:
             plan = replace(plan, run=replace(plan.run, iterations=iterations, minutes=minutes))
         out = out or Path("results") / f"train-{path.stem}"
+        done = trainings.finished(plan, out)
+        if done is not None:
+            click.echo(f"{out} holds this run, finished after {done['iteration']} iterations; there is nothing to do")
+            click.echo("at the end: " + _shares_text(done["steps"], done["seconds"], done["evaluation"]))
+            return
         trainer = trainings.Trainer(plan, out, runners=runners, address=address, threads=threads)
     except ImportError as error:
         raise _needs_extra(error) from None
     except ValueError as error:
         raise click.ClickException(str(error)) from None
-    from . import plots
+    from . import folders, plots
     from .learning import curves
 
     heading = f"{path.stem}: {plan.games_text(trainer.games)}"
@@ -508,7 +526,7 @@ def train(
     def draw() -> None:
         figure = curves.learning_curve(out, heading)
         if figure is not None:
-            (out / "learning_curve.png").write_bytes(plots.png(figure))
+            folders.write(out / "learning_curve.png", plots.png(figure))
 
     with tqdm(total=total, unit=" s" if by_time else " iterations", file=sys.stderr, dynamic_ncols=True, bar_format=_BAR) as bar:
 
@@ -523,14 +541,14 @@ def train(
 
         try:
             rows = trainer.run(report)
-        except RuntimeError as error:
+            draw()
+        except (RuntimeError, folders.FolderError) as error:
             raise click.ClickException(str(error)) from None
         except KeyboardInterrupt:
             click.echo(f"\nstopped; {out} holds the run up to iteration {trainer.saved}, and the same command goes on from there", err=True)
             raise SystemExit(130) from None
         finally:
             trainer.close()
-    draw()
     click.echo("at the end: " + _shares_text(trainer.steps, trainer.seconds, rows))
     click.echo(f"wrote {', '.join(sorted(path.name for path in out.iterdir()))} to {out}")
 
