@@ -22,7 +22,7 @@ torch = pytest.importorskip("torch")
 from citadels_agents import make, play_games
 from citadels_agents.networks import Network
 from citadels_env import GERMAN
-from citadels_experiments import cli
+from citadels_experiments import cli, folders
 from citadels_experiments.learning import training as trainings
 from citadels_experiments.learning.curves import learning_curve
 from citadels_experiments.learning.evaluation import win_share
@@ -436,6 +436,97 @@ def test_a_run_that_is_over_but_not_evaluated_to_the_end_is_evaluated(start, fin
     for name in ("progress.csv", "evaluations.csv"):
         assert (copied / name).read_bytes() == (finished[0] / name).read_bytes()
     assert same(tensors(copied / "network.safetensors"), tensors(finished[0] / "network.safetensors"))
+
+
+def test_a_run_has_one_writer(start, copied):
+    holder, found = folders.writer(copied, "training run"), []
+
+    def other():
+        try:
+            Trainer(plan(), copied)
+        except ValueError as error:
+            found.append(str(error))
+
+    thread = Thread(target=other)
+    thread.start()
+    thread.join()
+    holder.release()
+    assert found == [f"{copied} is being written by another thread of this process; wait for it, or choose another folder"]
+
+
+def lines_changed(name, change):
+    def damage(folder):
+        lines = (folder / name).read_text().splitlines(keepends=True)
+        (folder / name).write_text("".join(change(lines)))
+
+    return damage
+
+
+def text_changed(name, old, new):
+    def damage(folder):
+        text = (folder / name).read_text()
+        assert old in text
+        (folder / name).write_text(text.replace(old, new))
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lines_changed("progress.csv", lambda lines: [*lines[:2], *lines[3:]]), r"progress\.csv, line 3: this is line 4 of what was"),
+        (lines_changed("progress.csv", lambda lines: [*lines, lines[1]]), r"progress\.csv, line 6: this is line 2 of what was written"),
+        (lines_changed("progress.csv", lambda lines: [lines[0], lines[2], lines[1], *lines[3:]]), r"progress\.csv, line 2: this is line 3"),
+        (lines_changed("progress.csv", lambda lines: lines[:-1]), r"progress\.csv has 3 lines below its header, but had 4 at iteration 4"),
+        (lines_changed("progress.csv", lambda lines: ["a,b\n", *lines[1:]]), r"progress\.csv, line 1: the header was changed"),
+        (text_changed("evaluations.csv", "random", "expert"), r"evaluations\.csv, line 2: its checksum does not fit"),
+        (lambda folder: (folder / "evaluations.csv").unlink(), r"evaluations\.csv has 0 lines below its header, but had 6"),
+        (lambda folder: (folder / "training.json").unlink(), r"training\.json is gone, but .*checkpoint-000004 is there"),
+        (text_changed("training.json", '"steps": 1024', '"steps": 9'), r"training\.json is damaged"),
+        (text_changed("result.json", '"share": 0.', '"share": 1.'), r"result\.json is damaged"),
+        (text_changed("manifest.json", '"past": 2', '"past": 3'), r"manifest\.json is damaged"),
+        (lambda folder: (folder / "manifest.json").unlink(), "holds files but no training run"),
+        (lambda folder: (folder / "checkpoint-000004" / "torch_rng.pt").write_bytes(b"no"), r"cannot be read: torch_rng\.pt was changed"),
+    ],
+)
+def test_what_was_changed_in_a_run_is_refused_by_name(copied, damage, message):
+    damage(copied)
+    before = state_of(copied)
+    with pytest.raises(ValueError, match=message) as caught:
+        trainings.finished(plan(), copied)
+    assert "\n" not in str(caught.value)
+    assert state_of(copied) == before
+
+
+def test_a_changed_run_is_refused_before_ray_is_started(copied, monkeypatch):
+    text_changed("progress.csv", "0", "1")(copied)
+    monkeypatch.setattr(trainings, "start_ray", lambda *arguments: pytest.fail("started"))
+    with pytest.raises(ValueError, match=r"progress\.csv, line 2"):
+        Trainer(plan(run={"iterations": 5}), copied)
+
+
+def test_a_folder_deleted_in_mid_run_is_one_clear_line(start, tmp_path):
+    trainer = start(plan(), tmp_path / "run")
+    with pytest.raises(ValueError, match=r"progress\.csv could not be written: .*run was deleted or moved away"):
+        trainer.run(lambda row, rows: shutil.rmtree(tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), RuntimeError("PytorchStreamWriter failed writing file")])
+def test_a_disk_that_is_full_at_a_checkpoint_keeps_the_one_before(start, copied, monkeypatch, error):
+    trainer = start(plan(run={"iterations": 6}), copied)
+
+    def full(*arguments):
+        raise error
+
+    monkeypatch.setattr(torch, "save", full)
+    with pytest.raises(ValueError, match=r"checkpoint-000005 could not be written \(.*\); the run stays at iteration 4"):
+        trainer.run()
+    monkeypatch.undo()
+    again = start(plan(run={"iterations": 6}), copied)
+    assert again.iteration == 4
+    again.run()
+    assert [row["iteration"] for row in table(copied, "progress.csv")] == list("123456")
 
 
 def test_a_folder_of_another_run_is_refused_with_the_differences(start, copied):
