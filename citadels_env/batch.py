@@ -140,12 +140,13 @@ def in_chunks(function: Any, n: int, threads: int, least: int = LEAST_CHUNK) -> 
         return list(pool.map(function, bounds[:-1], bounds[1:]))
 
 
-def game_seeds(seed: int, n: int) -> Any:
-    """The seeds of games 0 to n - 1 of a batch with `seed`: uint64 array; game k's does not depend on n."""
+def game_seeds(seed: int, n: int, first: int = 0) -> Any:
+    """The seeds of games `first` to `first` + n - 1 of a batch with `seed`: (n,) uint64 array; game k's depends on `seed` and k only."""
     if not 0 <= seed < 2**64:
         raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed}")
     with np.errstate(over="ignore"):
-        return _mix((np.arange(n, dtype=np.uint64) + np.uint64(1)) * GOLDEN + np.uint64(seed) * np.uint64(0xD1342543DE82EF95))
+        number = np.arange(n, dtype=np.uint64) + np.uint64(first) + np.uint64(1)
+        return _mix(number * GOLDEN + np.uint64(seed) * np.uint64(0xD1342543DE82EF95))
 
 
 def fill_in_rules(states: Any, rules: Sequence[Rules], rows: int) -> Any:

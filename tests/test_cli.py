@@ -28,7 +28,7 @@ def test_role_sets_writes_what_it_says(tmp_path):
     assert "4 role sets, 4 players, german rules, all 15 new districts, 20 games per set, agents random, seed 0" in text
     for heading in ("ALL 4 SETS TOGETHER (80 games)", "Navigator for Architect", "Diplomat for Warlord", "ROLE SETS"):
         assert heading in text
-    names = {"manifest.json", "parts.jsonl", "sets.csv", "roles.csv", "roles_overall.csv", "pairs.csv", "role_sets.png"}
+    names = {".lock", "manifest.json", "parts.jsonl", "sets.csv", "roles.csv", "roles_overall.csv", "pairs.csv", "role_sets.png"}
     assert {path.name for path in out.iterdir()} == names
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["parameters"]["games"] == 20
@@ -67,7 +67,9 @@ def test_a_half_width_stands_for_a_number_of_games(tmp_path):
 def test_results_go_to_a_folder_named_by_the_study(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     invoke(*SMALL, "--players", 5, "--roles", "Queen", "--edition", "french", "--districts", "none")
-    assert (tmp_path / "results" / "role-sets-5-french" / "sets.csv").exists()
+    (folder,) = (tmp_path / "results").iterdir()
+    assert re.fullmatch("role-sets-5-french-none-assassin-thief-magician-king-bishop-[0-9a-f]{8}", folder.name)
+    assert (folder / "sets.csv").exists()
 
 
 def test_the_version_is_printed():

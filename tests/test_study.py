@@ -338,7 +338,7 @@ def test_an_interrupted_study_goes_on_and_ends_the_same(tmp_path):
         study.run(SMALL, cut, progress=stop_after(2))
     parts = cut / "parts.jsonl"
     assert len(parts.read_text().splitlines()) == 2
-    parts.write_text(parts.read_text() + '{"set": 2, "rounds": [1')  # a line that was being written
+    parts.write_bytes(parts.read_bytes() + b'{"set": 2, "rounds": [1')  # a line that was being written
     seen = []
 
     def watch(stream, total, there):

@@ -17,6 +17,7 @@ import numpy as np
 from citadels_env import Game, Rules, engine, state
 from citadels_env.actions import MAX_PLAYERS
 from citadels_env.batch import GOLDEN, game_seeds
+from citadels_env.checks import whole_number
 from citadels_env.errors import AgentSpecError
 from citadels_env.names import canonical, hint, known_name
 
@@ -26,6 +27,7 @@ from .belief import BELIEF_SHAPE, LEVELS
 
 DEFAULTS = {"iterations": 1000, "horizon": 0, "exploration": 0.3, "widening": 1.0, "opponents": "persona", "persona": "expert", "trees": 1}
 LONGEST = 200_000  # nodes of a tree that is bounded by time
+MAX_FIRST_GAME = 2**62
 
 
 class View:
@@ -453,12 +455,14 @@ def play_games(
     threads: int = 1,
     rotate: bool = False,
     record: bool = False,
+    first_game: int = 0,
 ) -> Any:
     """Play `num_games` whole games and return one RESULT record per game (NumPy structured array).
 
     agents: one spec for all seats or one agent or spec per seat; with `rotate` game k moves them k seats to the left,
     so that every agent sits everywhere equally often.  Game k depends on (rules, agents, seed, k) only, not on
     `num_games` or `threads`; its deck and the roles laid aside depend on (rules, seed, k) alone.
+    first_game: the number of the first game, so that a call plays on where another one stopped.
 
     With `record`: the RESULT records and a `matches.Records`, which gives game k as text (`Game.replay` reads it).
 
@@ -472,9 +476,13 @@ def play_games(
         raise ValueError(f"num_games must be at least 1, not {num_games}")
     if threads < 1:
         raise ValueError(f"threads must be at least 1, not {threads}")
+    first_game = whole_number("first_game", first_game, 0, MAX_FIRST_GAME)
     made = [_agent(agent) for agent in named]
-    seeds = game_seeds(seed, num_games)
-    seating = arena.rotated(range(players), players, num_games if rotate else 1)[:, :players]
+    seeds = game_seeds(seed, num_games, first_game)
+    seating = np.arange(players)[None, :]
+    if rotate:  # game k and game k + players are seated alike
+        turns = arena.rotated(range(players), players, players)[:, :players]
+        seating = turns[(first_game % players + np.arange(num_games)) % players]
     return _play(rules, made, np.broadcast_to(seating, (num_games, players)), seeds, threads, record)
 
 

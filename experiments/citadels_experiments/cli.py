@@ -188,7 +188,11 @@ def study() -> None:
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Same seed, same numbers.")
 @click.option("--paired", is_flag=True, help="Game k of every set from the same shuffle: sharper for two or three sets.")
 @click.option("--threads", type=click.IntRange(1), help="Threads (all cores); they do not change the numbers.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the results (results/role-sets-...).")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the results (results/role-sets-..., named by all but --games).",
+)
 @click.option("--quick", is_flag=True, help=f"A first impression: {QUICK_GAMES} games per set.")
 @click.option(
     "--margin",
@@ -226,9 +230,10 @@ def role_sets(
     Plays every set asked for: without options the 256 sets of ranks 1 to 8 with the Artist at four players;
     from five players on the ninth role is the Artist or the Queen (512 sets); two and three players have
     eight roles (256 sets).  Writes sets.csv, roles.csv, roles_overall.csv, pairs.csv, manifest.json and
-    role_sets.png.  A study that was interrupted goes on when the same command is given again.
+    role_sets.png.  A study that was interrupted goes on when the same command is given again, and with more --games
+    one that is finished is extended (after --quick, too): only the new games are played.
     """
-    from . import report, stats
+    from . import folders, report, stats
     from . import study as studies
     from .progress import Progress
 
@@ -246,8 +251,7 @@ def role_sets(
     except ValueError as error:
         raise click.UsageError(str(error)) from None
     if out is None:
-        name = file.stem if file else edition or "german"
-        out = Path("results") / f"role-sets-{plan.players}-{name}{'-quick' if quick else ''}"
+        out = Path("results") / studies.folder_name(plan, file.stem if file else edition or "german")
 
     def progress(stream: Iterable[Any], total: int, there: int) -> Iterable[Any]:
         if there:
@@ -263,19 +267,19 @@ def role_sets(
     if only:
         click.echo(_roles_text(_names(only)))
     try:
-        records = studies.run(plan, out, threads, progress)
-    except ValueError as error:
+        with folders.writer(out, "study"):  # until the tables are written
+            records = studies.run(plan, out, threads, progress)
+            click.echo("\n" + report.study_text(plan, records, None if show_all else show, margin / 100))
+            paths = studies.write_tables(records, out, margin / 100)
+            from . import plots
+
+            paths.append(folders.write(out / "role_sets.png", plots.png(plots.fairness_and_length(records, heading, margin / 100))))
+    except folders.FolderError as error:
         raise click.ClickException(str(error)) from None
     except KeyboardInterrupt:
         click.echo(f"\nstopped; what was played is in {out}, and the same command goes on from there", err=True)
         raise SystemExit(130) from None
-    click.echo("\n" + report.study_text(plan, records, None if show_all else show, margin / 100))
-    paths = studies.write_tables(records, out, margin / 100)
-
-    from . import plots
-
-    (out / "role_sets.png").write_bytes(plots.png(plots.fairness_and_length(records, heading, margin / 100)))
-    names = ", ".join(path.name for path in [*paths, out / "manifest.json", out / "role_sets.png"])
+    names = ", ".join([*(path.name for path in paths), folders.MANIFEST])
     click.echo(f"\nwrote {names} to {out} ({time.perf_counter() - started:.0f} s)")
 
 
@@ -314,7 +318,11 @@ def _roles_text(names: Iterable[str]) -> str:
 @click.option("--threads", type=click.IntRange(1), help="Threads (all cores); they do not change the results.")
 @click.option("--on-error", type=click.Choice(["continue", "stop"]), default="continue", show_default=True, help="When an agent fails.")
 @_agents_from_option
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Folder for the results (results/tournament).")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the results (results/tournament-..., named by all but --blocks and --players).",
+)
 @_quiet_option
 def tournament(
     agents: tuple[str, ...],
@@ -340,8 +348,8 @@ def tournament(
     seats.  Each number of players is a tournament of its own, in the folder players-N: games.csv (one row per game; also
     games.parquet where pyarrow is installed), shares.csv, duels.csv, differences.csv, strengths.csv, summary.json,
     manifest.json, speed.json, tournament.png, and budgets.png for searches that differ in their iterations.  A tournament
-    that was interrupted goes on when the same command is given again.  An agent given as NAME=SPEC, such as
-    mine=network:file=mine.safetensors, stands in the tables under its name.
+    that was interrupted goes on when the same command is given again, and with more --blocks one that is finished is extended.
+    An agent given as NAME=SPEC, such as mine=network:file=mine.safetensors, stands in the tables under its name.
     """
     from citadels_agents.registry import spec_of
 
@@ -351,7 +359,6 @@ def tournament(
     from .progress import Progress
 
     started = time.perf_counter()
-    out = out or Path("results") / "tournament"
     try:
         extra = _load_agents(modules)
         plans = []
@@ -361,29 +368,35 @@ def tournament(
             plans.append(tournaments.Tournament(resolved, agents, design, limit, seed, precision, fields, extra, anytime))
     except ValueError as error:
         raise click.UsageError(str(error)) from None
+    out = out or Path("results") / tournaments.folder_name(plans[0], file.stem if file else edition or "german")
     if any("milliseconds" in spec_of(name) for name in plans[0].names):
         _note("note: an agent that thinks for a given time does not play the same games twice")
     for plan in plans:
         folder = out / f"players-{plan.players}"
-        with Progress(None, "games", f"{plan.players} players", quiet=_quiet()) as bar:
-            try:
-                games = tournaments.run(plan, folder, threads or _cores(), on_error, bar.show)
-            except (ValueError, tournaments.AgentFailedError) as error:
-                raise click.ClickException(str(error)) from None
-            except KeyboardInterrupt:
-                click.echo(f"\nstopped; what was played is in {out}, and the same command goes on from there", err=True)
-                raise SystemExit(130) from None
-        paths = tournaments.write_results(plan, games, folder)
-        if not (folder / "speed.json").exists():
-            paths.append(folders.write_json(folder / "speed.json", {"agents": tournaments.measure(plan), "machine": folders.machine()}))
-        results = ladder.load(folder)
-        for name, figure in (("tournament", tournament_plots.standings(results)), ("budgets", tournament_plots.budgets(results))):
-            if figure:
-                paths.append(folders.write(folder / f"{name}.png", png(figure)))
+        try:
+            with folders.writer(folder, "tournament"):  # until the tables are written
+                with Progress(None, "games", f"{plan.players} players", quiet=_quiet()) as bar:
+                    games = tournaments.run(plan, folder, threads or _cores(), on_error, bar.show)
+                paths = tournaments.write_results(plan, games, folder)
+                if not (folder / "speed.json").exists():
+                    measured = {"agents": tournaments.measure(plan), "machine": folders.machine()}
+                    paths.append(folders.write_json(folder / "speed.json", measured))
+                results = ladder.load(folder)
+                for name, figure in (("tournament", tournament_plots.standings(results)), ("budgets", tournament_plots.budgets(results))):
+                    if figure:
+                        paths.append(folders.write(folder / f"{name}.png", png(figure)))
+        except (ValueError, tournaments.AgentFailedError) as error:
+            raise click.ClickException(str(error)) from None
+        except KeyboardInterrupt:
+            click.echo(f"\nstopped; what was played is in {out}, and the same command goes on from there", err=True)
+            raise SystemExit(130) from None
         click.echo(ladder.results_text(results))
         click.echo(f"\nwrote {', '.join(path.name for path in paths)} to {folder}\n")
     if len(plans) > 1:
-        folders.write(out / "ladder.png", png(tournament_plots.by_players(ladder.load_all(out))))
+        try:
+            folders.write(out / "ladder.png", png(tournament_plots.by_players(ladder.load_all(out))))
+        except ValueError as error:
+            raise click.ClickException(str(error)) from None
         click.echo(f"wrote ladder.png to {out}")
     click.echo(f"{time.perf_counter() - started:.0f} s")
 
@@ -600,7 +613,7 @@ def train(
 
     Writes progress.csv (one row an iteration), evaluations.csv, tensorboard/, learning_curve.png, network.safetensors (an agent:
     network:file=...), result.json and a checkpoint.  A run that was interrupted goes on when the same command is given again, and
-    so does one that is over, given more --iterations or --minutes.
+    so does one that is over, given more --iterations or --minutes; without more to do nothing is done.
     """
     from dataclasses import replace
 
@@ -616,12 +629,17 @@ def train(
         if iterations or minutes:
             plan = replace(plan, run=replace(plan.run, iterations=iterations, minutes=minutes))
         out = out or Path("results") / f"train-{path.stem}"
+        done = trainings.finished(plan, out)
+        if done is not None:
+            click.echo(f"{out} holds this run, finished after {done['iteration']} iterations; there is nothing to do")
+            click.echo("at the end: " + _shares_text(done["steps"], done["seconds"], done["evaluation"]))
+            return
         trainer = trainings.Trainer(plan, out, runners=runners, address=address, threads=threads)
     except ImportError as error:
         raise _needs_extra(error) from None
     except ValueError as error:
         raise click.ClickException(str(error)) from None
-    from . import plots
+    from . import folders, plots
     from .learning import curves
 
     heading = f"{path.stem}: {plan.games_text(trainer.games)}"
@@ -634,7 +652,7 @@ def train(
     def draw() -> None:
         figure = curves.learning_curve(out, heading)
         if figure is not None:
-            (out / "learning_curve.png").write_bytes(plots.png(figure))
+            folders.write(out / "learning_curve.png", plots.png(figure))
 
     with Progress(total, "s" if by_time else "iterations", quiet=_quiet(), bar_format=_BAR) as bar:
 
@@ -647,14 +665,14 @@ def train(
 
         try:
             rows = trainer.run(report)
-        except RuntimeError as error:
+            draw()
+        except (RuntimeError, folders.FolderError) as error:
             raise click.ClickException(str(error)) from None
         except KeyboardInterrupt:
             click.echo(f"\nstopped; {out} holds the run up to iteration {trainer.saved}, and the same command goes on from there", err=True)
             raise SystemExit(130) from None
         finally:
             trainer.close()
-    draw()
     click.echo("at the end: " + _shares_text(trainer.steps, trainer.seconds, rows))
     click.echo(f"wrote {', '.join(sorted(path.name for path in out.iterdir()))} to {out}")
 

@@ -44,13 +44,13 @@ def load(folder: Path) -> Results:
     """The results in `folder`; ValueError if it holds no finished tournament."""
     if not (folder / "summary.json").exists():
         raise ValueError(f"{folder} holds no finished tournament")
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    manifest = tournament.manifest(folder)
     speed = folder / "speed.json"
     return Results(
         Tournament.from_parameters(manifest["parameters"], check=False),
-        json.loads((folder / "summary.json").read_text(encoding="utf-8")),
+        folders.read_json(folder / "summary.json"),
         {name: tournament.read_table(folder, name) for name in tournament.TABLES},
-        json.loads(speed.read_text(encoding="utf-8"))["agents"] if speed.exists() else {},
+        folders.read_json(speed).get("agents", {}) if speed.exists() else {},
         tournament.failures(folder),
         manifest["versions"],
     )

@@ -2,7 +2,8 @@
 
 A set's games are decided by its rules, the agents, and a seed made from the study's seed and the set's roles, so
 the numbers do not depend on threads, interruptions or which other sets are played, and ``play_games`` with the
-seed in the table plays the same games again.
+seed in the table plays the same games again.  A study can be extended: with more games or more sets, only what is
+new is played, and the numbers are those of a study that was as large from the beginning.
 
 Paired studies use one seed for all sets: game k of every set starts from the same shuffle.  That makes the
 difference between two sets sharper, but averages over many sets less sharp, since they rest on fewer shuffles.
@@ -12,8 +13,9 @@ import json
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -28,15 +30,16 @@ from scipy.stats import t as student
 
 import citadels_agents
 import citadels_env
-from citadels_agents import alias, make, play_games, play_lineups
+from citadels_agents import alias, make, play_games
 from citadels_agents.registry import named, spec_of
 from citadels_env import ROLES, Rules
-from citadels_env.batch import game_seeds
 from citadels_env.names import known_name
 
 from . import fairness, folders, stats
 
-BLOCKS = 20  # blocks of games per set, for the intervals of what is computed over several sets
+BLOCKS = 20  # blocks of games per set, for the intervals of what is computed over several sets; game k is in block k mod 20
+GROWING = ("games", "sets")  # a study that holds fewer of these can be extended
+PORTION = 65536  # games that are counted before the next ones are played
 RANKS = tuple(tuple(row.name for row in ROLES if row.rank == rank) for rank in range(1, 10))
 RANK_OF = {row.name: row.rank for row in ROLES}
 
@@ -87,12 +90,16 @@ class Study:
             make(name)
         if not self.sets:
             raise ValueError("a study needs at least one role set")
+        if len(set(self.sets)) < len(self.sets):
+            raise ValueError("a study plays every role set once; one is named twice")
         if self.games < 2:
             raise ValueError(f"a study plays two or more games per set, not {self.games}")
         if len(self.agents) not in (1, self.players):
             raise ValueError(f"name one agent, or one for each of the {self.players} seats, not {len(self.agents)}")
         for index in range(len(self.sets)):
             self.rules_of(index)
+        for name in dict.fromkeys(self.agents):
+            make(name)
 
     @property
     def players(self) -> int:
@@ -168,12 +175,17 @@ def sources() -> str:
 # --- playing -------------------------------------------------------------------
 
 
-def play_set(study: Study, index: int, threads: int = 1) -> Record:
-    """Play set number `index` and count."""
-    start, seed = time.perf_counter(), study.seed_of(index)
-    games = play_games(study.rules_of(index), agents=study.seats, num_games=study.games, seed=seed, threads=threads)
-    seconds = round(time.perf_counter() - start, 3)
-    return {"set": index, "seed": seed, **count(games, study.sets[index], study.players), "seconds": seconds}
+def play_set(study: Study, index: int, threads: int = 1, before: Record | None = None) -> Record:
+    """Play set number `index` and count, after the games counted in `before`."""
+    start, seed, agents = time.perf_counter(), study.seed_of(index), [make(name) for name in study.seats]
+    record, taken = before, before["seconds"] if before else 0.0
+    while record is None or played(record) < study.games:
+        first = played(record)
+        number = min(PORTION, study.games - first)
+        games = play_games(study.rules_of(index), agents, number, seed, threads=threads, first_game=first)
+        record = count(games, study.sets[index], study.players, record)
+    seconds = round(taken + time.perf_counter() - start, 3)
+    return {"set": index, "seed": seed, **record, "seconds": seconds}
 
 
 def recorded_game(study: Study, index: int, game: int) -> str:
@@ -182,19 +194,23 @@ def recorded_game(study: Study, index: int, game: int) -> str:
         raise ValueError(
             f"the study has sets 0 to {len(study.sets) - 1} and in each the games 0 to {study.games - 1}, not game {game} of set {index}"
         )
-    seeds = game_seeds(study.seed_of(index), game + 1)[game:]
-    _, records = play_lineups(study.rules_of(index), [study.seats], seeds, record=True)
+    _, records = play_games(study.rules_of(index), study.seats, 1, study.seed_of(index), first_game=game, record=True)
     return str(records[0])
 
 
-def _play_sets(study: Study, indices: Sequence[int], threads: int) -> Iterator[Record]:
+def played(record: Record | None) -> int:
+    """How many games are counted in a record."""
+    return int(sum(record["games"])) if record else 0
+
+
+def _play_sets(study: Study, indices: Sequence[int], threads: int, before: dict[int, Record]) -> Generator[Record, None, None]:
     """Play sets side by side, one a thread; with more threads than sets, each set on several.  In the order of `indices`."""
     workers = max(1, min(threads, len(indices)))
     ahead: deque[Future[Record]] = deque()
     with ThreadPoolExecutor(workers) as pool:
         try:
             for index in indices:
-                ahead.append(pool.submit(play_set, study, index, threads // workers))
+                ahead.append(pool.submit(play_set, study, index, threads // workers, before.get(index)))
                 if len(ahead) > workers:
                     yield ahead.popleft().result()
             while ahead:
@@ -204,13 +220,16 @@ def _play_sets(study: Study, indices: Sequence[int], threads: int) -> Iterator[R
                 future.cancel()
 
 
-def count(games: np.ndarray, roles: Sequence[str], players: int) -> Record:
-    """Sums over `games`, as they come from ``play_games``, for each block and in all.
+def count(games: np.ndarray, roles: Sequence[str], players: int, before: Record | None = None) -> Record:
+    """Sums over `games`, as they come from ``play_games``, for each block and in all, added to those of the games before them.
 
-    Seats are counted from the first holder of the crown; `agent_wins` are by seat at the table.
+    Game k belongs to block k mod BLOCKS, however many games there are, and is added after game k - 1: so the sums are the same, to the
+    last bit, whether games are counted at once or in parts.  Seats are counted from the first holder of the crown; `agent_wins` are by
+    seat at the table.
     """
-    n = len(games)
-    block = np.arange(n) * min(BLOCKS, n) // n
+    n, first = len(games), played(before)
+    blocks = min(BLOCKS, first + n)
+    block = (first + np.arange(n)) % BLOCKS
     order = (games["first_crown"][:, None] + np.arange(players)) % players
     wins = games["wins"][:, :players].astype(float)
     scores = games["scores"][:, :players].astype(float)
@@ -220,41 +239,47 @@ def count(games: np.ndarray, roles: Sequence[str], players: int) -> Record:
     drafts_won = (drafted * wins[:, :, None]).sum(axis=1)
     score, best = scores.mean(axis=1), scores.max(axis=1)
 
-    def per_block(values: np.ndarray) -> list[Any]:
-        sums = np.zeros((block[-1] + 1, *values.shape[1:]))
+    def per_block(name: str, values: np.ndarray) -> list[Any]:
+        sums = np.zeros((blocks, *values.shape[1:]))
+        if before:
+            sums[: len(before[name])] = before[name]
         np.add.at(sums, block, values)
         return list(sums.tolist())
 
-    def squares(values: np.ndarray) -> Any:
-        return (values**2).sum(axis=0).tolist()
+    def added(name: str, values: np.ndarray) -> Any:
+        start = np.asarray(before["squares"][name])[None] if before else np.zeros((1, *values.shape[1:]))
+        return np.concatenate([start, values]).cumsum(axis=0)[-1].tolist()  # one after the other, unlike `sum`
 
     seat_wins = np.take_along_axis(wins, order, axis=1)
-
+    by_block = {
+        "games": np.ones(n),
+        "rounds": rounds,
+        "decisions": games["decisions"].astype(float),
+        "score": score,
+        "best": best,
+        "bell_tower": games["bell_tower"].astype(float),
+        "truncated": games["truncated"].astype(float),
+        "tied": (wins.max(axis=1) < 1).astype(float),
+        "wins": seat_wins,
+        "scores": np.take_along_axis(scores, order, axis=1),
+        "agent_wins": wins,
+        "drafts": drafts,
+        "drafts_won": drafts_won,
+    }
+    squares = {
+        "wins": seat_wins[:, :, None] * seat_wins[:, None, :],  # of every two seats: ties make them vary less
+        "rounds": rounds**2,
+        "score": score**2,
+        "best": best**2,
+        "drafts": drafts**2,
+        "drafts_won": drafts_won**2,
+        "drafts_won_x_drafts": drafts_won * drafts,
+        "drafts_x_rounds": drafts * rounds[:, None],
+    }
     return {
         "roles": list(roles),
-        "games": per_block(np.ones(n)),
-        "rounds": per_block(rounds),
-        "decisions": per_block(games["decisions"].astype(float)),
-        "score": per_block(score),
-        "best": per_block(best),
-        "bell_tower": per_block(games["bell_tower"].astype(float)),
-        "truncated": per_block(games["truncated"].astype(float)),
-        "tied": per_block((wins.max(axis=1) < 1).astype(float)),
-        "wins": per_block(seat_wins),
-        "scores": per_block(np.take_along_axis(scores, order, axis=1)),
-        "agent_wins": per_block(wins),
-        "drafts": per_block(drafts),
-        "drafts_won": per_block(drafts_won),
-        "squares": {
-            "wins": (seat_wins.T @ seat_wins).tolist(),  # of every two seats: ties make them vary less
-            "rounds": squares(rounds),
-            "score": squares(score),
-            "best": squares(best),
-            "drafts": squares(drafts),
-            "drafts_won": squares(drafts_won),
-            "drafts_won_x_drafts": (drafts_won * drafts).sum(axis=0).tolist(),
-            "drafts_x_rounds": (drafts * rounds[:, None]).sum(axis=0).tolist(),
-        },
+        **{name: per_block(name, values) for name, values in by_block.items()},
+        "squares": {name: added(name, values) for name, values in squares.items()},
     }
 
 
@@ -264,34 +289,87 @@ Progress = Callable[[Iterator[Record], int, int], Iterable[Record]]
 def run(study: Study, folder: Path | None = None, threads: int = 1, progress: Progress | None = None) -> list[Record]:
     """Play all sets and return what was counted, in the order of the sets.
 
-    With a `folder`, each set is written to ``parts.jsonl`` as soon as it is played, and sets that are there
-    already are not played again.  ValueError if the folder holds a study with other parameters.  `progress`
-    wraps the stream of new records; its other arguments are the number of all sets and of those there already.
+    With a `folder`, each set is written to ``parts.jsonl`` as soon as it is played, and games that are there already are not played
+    again: an interrupted study goes on, and one with fewer games or sets is extended.  Nobody else can write into the folder
+    meanwhile.  `folders.FolderError` (a ValueError) if the folder is being written, cannot be written, was changed, or holds
+    anything else or more than this study.  `progress` wraps the stream of new records; its other arguments are the number
+    of all sets and of those that are finished already.
     """
-    records = {} if folder is None else _continue(folder, study)
-    todo = [index for index in range(len(study.sets)) if index not in records]
+    if folder is None:
+        return _run(study, None, threads, progress)
+    with folders.writer(folder, "study"):
+        return _run(study, folder, threads, progress)
+
+
+def _run(study: Study, folder: Path | None, threads: int, progress: Progress | None) -> list[Record]:
+    parts, records = (None, {}) if folder is None else _continue(folder, study)
+    todo = [index for index in range(len(study.sets)) if played(records.get(index)) < study.games]
     if todo:  # compile once, before the threads and the clock start
         play_games(study.rules_of(todo[0]), agents=study.seats, num_games=1, seed=study.seed)
-    stream = _play_sets(study, todo, threads)
-    for record in progress(stream, len(study.sets), len(records)) if progress else stream:
-        records[record["set"]] = record
-        if folder is not None:
-            _keep(folder, study, record)
-    return [records[index] for index in range(len(study.sets))]
+    with closing(_play_sets(study, todo, threads, dict(records))) as stream:
+        for record in progress(stream, len(study.sets), len(study.sets) - len(todo)) if progress else stream:
+            records[record["set"]] = record
+            if parts is not None:
+                parts.add([json.dumps(record)])
+    in_order = [records[index] for index in range(len(study.sets))]
+    if parts is not None:  # as if all had been asked for at once
+        parts.put([json.dumps(record) for record in in_order])
+    return in_order
 
 
-def _continue(folder: Path, study: Study) -> dict[int, Record]:
-    """What `folder` already holds of `study`; ValueError if it holds anything else."""
-    if not folders.holds(folder, study.parameters, "study"):
-        return {}
-    return {record["set"]: record for record in map(json.loads, folders.whole_lines(folder / "parts.jsonl").splitlines())}
+def _continue(folder: Path, study: Study) -> tuple[folders.Lines, dict[int, Record]]:
+    """The file of records in `folder`, and what it holds of `study`; FolderError if it holds anything else."""
+    folders.holds(folder, study.parameters, "study", GROWING)
+    parts = folders.Lines(folder / "parts.jsonl", folders.key_of(study.parameters, "study", GROWING))
+    number = {roles: index for index, roles in enumerate(study.sets)}
+    records: dict[int, Record] = {}
+    for line in parts.resume():
+        record = json.loads(line)
+        index = number.get(tuple(record["roles"]))
+        if index is None:
+            raise folders.FolderError(
+                f"{folder} holds a set that is not asked for ({', '.join(record['roles'])}); a study can get more sets, not fewer: "
+                "choose another folder"
+            )
+        if played(record) > study.games:
+            raise folders.FolderError(
+                f"{folder} holds {played(record):,} games of a set already, more than the {study.games:,} asked for; "
+                "ask for at least as many, or choose another folder"
+            )
+        records[index] = record | {"set": index}
+    folders.claim(folder, study.parameters, "study")
+    return parts, records
 
 
-def _keep(folder: Path, study: Study, record: Record) -> None:
-    """Add `record` to `folder`; the first one makes the folder this study's."""
-    folders.claim(folder, study.parameters)
-    with (folder / "parts.jsonl").open("a", encoding="utf-8") as parts:
-        parts.write(json.dumps(record) + "\n")
+def folder_name(study: Study, rules_name: str) -> str:
+    """The name of the default folder of a study: the same for all that differ in the number of games only, and for no others.
+
+    rules_name: the edition, or what the rules are called.
+    """
+    rules, players, sets = study.rules_of(0), study.players, study.sets
+    kinds = {kind: rules.with_(roles=(), add_districts=kind).add_districts for kind in ("all", "none", "recommended")}
+    districts = next((kind for kind, names in kinds.items() if names == rules.add_districts), f"{len(rules.add_districts)}-districts")
+    named = citadels_env.EDITIONS.get(rules_name)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*Emperor and Queen")
+        complete = named is not None and named.with_(players=players, add_districts=rules.add_districts, roles=rules.roles) == rules
+    complete &= districts in kinds
+    parts = ["role-sets", str(players), rules_name, "" if districts == "all" else districts]
+    size = len(sets[0])
+    if size != len(role_sets(players)[0]):
+        parts.append(f"{size}-roles")
+    if set(sets) != set(role_sets(players, size, emperor_with_queen=rules.allow_emperor_and_queen)):
+        offered = [{row[rank] for row in role_sets(players, size)} for rank in range(size)]
+        parts += [sets[0][rank] for rank in range(size) if len(offered[rank]) > 1 and len({roles[rank] for roles in sets}) == 1]
+        complete = False
+    agents = tuple(dict.fromkeys(study.seats))
+    if agents != ("heuristic",):
+        parts += [name.partition(":")[0] for name in agents]
+        complete = False
+    parts += [f"seed-{study.seed}"] if study.seed else []
+    parts += ["paired"] if study.paired else []
+    deciding = {name: value for name, value in study.parameters.items() if name not in ("sources", "games", "sets")}
+    return folders.name_of(parts, deciding | {"sets": sorted(study.parameters["sets"])}, complete)
 
 
 # --- tables --------------------------------------------------------------------

@@ -1,11 +1,10 @@
 """One game of a study or a tournament, taken out of its folder: played again from its seed, and held against what is written there."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from . import study, tournament
+from . import folders, study, tournament
 
 
 def game_text(
@@ -24,25 +23,23 @@ def game_text(
     Raises ValueError for a folder or a number that is not there, and where the game would not be the one that was played: rules,
     agents or files have changed, or an agent does not play the same game twice.
     """
-    manifest = folder / "manifest.json"
+    manifest = folder / folders.MANIFEST
     if not manifest.exists():
         inside = sorted(path.parent.name for path in folder.glob("players-*/manifest.json"))
         raise ValueError(f"{folder} has no manifest.json" + (f"; it holds {', '.join(inside)}: name one of them" if inside else ""))
-    try:
-        parameters: dict[str, Any] = json.loads(manifest.read_text(encoding="utf-8"))["parameters"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{manifest} is damaged: {type(error).__name__}: {error}") from None
+    found = folders.read_sealed(manifest)
+    parameters: dict[str, Any] = found.get("parameters", {})
     needed = tuple(map(tuple, parameters.get("modules", ())))
     if set(needed) - set(modules):
         names = ", ".join(f"--agents-from {name}" for name, _ in needed)
         raise ValueError(f"{folder} was played with {names}: give the same files, unchanged")
-    if "sets" in parameters:
+    if found.get("kind") == "study":
         if set_ is None or replicate is not None or block is not None:
             raise ValueError(f"{folder} holds a study: name the game by --set and --game")
         plan = study.Study.from_parameters(parameters)
         _check_same(folder, parameters, plan.parameters)
         return study.recorded_game(plan, set_, game)
-    if "blocks" not in parameters:
+    if found.get("kind") != "tournament":
         raise ValueError(f"{folder} holds neither a study nor a tournament")
     if set_ is not None or replicate is None or block is None:
         raise ValueError(f"{folder} holds a tournament: name the game by --replicate, --block and --game")

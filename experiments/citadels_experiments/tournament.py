@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import InitVar, asdict, dataclass
 from functools import cached_property
 from importlib.util import find_spec
-from io import BytesIO
+from io import BytesIO, StringIO
 from math import gcd
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -25,12 +25,13 @@ import pandas as pd
 
 from citadels_agents import RESULT, AgentError, alias, make, play_lineups
 from citadels_agents.registry import named, plays_inside
-from citadels_env import Rules
+from citadels_env import EDITIONS, Rules
 
 from . import folders, stats
 from .study import files, sources
 
 DESIGNS = ("duel", "mixed")
+GROWING = ("blocks",)  # a tournament that holds fewer of these can be extended
 FIRST_CHECK = 20  # replicates before the precision is looked at for the first time: fewer tell too little about the width
 CHUNK_SECONDS = 5.0  # how long games are played before they are written, roughly
 MOST_GAMES = 16384  # in a chunk
@@ -276,14 +277,22 @@ def run(
     """Play the tournament and return its games, one row each (`columns`).
 
     With a `folder`, games are written to ``games.csv`` as they are played, and blocks that are there already are not
-    played again.  ValueError if the folder holds anything else.  A game in which an agent fails is described in
-    ``failures.jsonl`` and written down up to there in ``failures/``.  With `on_error` "stop" it ends the tournament
-    with `AgentFailedError`; what was played before its block stays, and another run goes on from there.
+    played again: an interrupted tournament goes on, and one of fewer blocks is extended.  Nobody else can write into the folder
+    meanwhile.  `folders.FolderError` (a ValueError) if the folder is being written, cannot be written, was changed, or holds
+    anything else or more than this tournament.  A game in which an agent fails is described in ``failures.jsonl`` and written
+    down up to there in ``failures/``.  With `on_error` "stop" it ends the tournament with `AgentFailedError`; what was played
+    before its block stays, and another run goes on from there.
     """
     if on_error not in ("stop", "continue"):
         raise ValueError(f"on_error is stop or continue, not {on_error!r}")
-    there = _continue(folder, t) if folder is not None else None
-    tables = [] if there is None else [there]
+    if folder is None:
+        return _run(t, None, threads, on_error, progress)
+    with folders.writer(folder, "tournament"):
+        return _run(t, folder, threads, on_error, progress)
+
+
+def _run(t: Tournament, folder: Path | None, threads: int, on_error: str, progress: Progress | None) -> pd.DataFrame:
+    kept, tables = (None, []) if folder is None else _continue(folder, t)
     units = Units(t)
     for table in tables:
         units.add(table)
@@ -303,10 +312,10 @@ def run(
         if failures and on_error == "stop":
             failed = failures[0]
             whole = (failed["replicate"] * per + failed["block"] - done) * t.players
-            _keep(folder, t, table.iloc[:whole], [])
-            where = _write_replay(folder, failed)
+            _keep(kept, table.iloc[:whole], [])
+            where = None if kept is None else _write_replay(kept, failed)
             raise AgentFailedError(_failure_text(t, failed) + (f"; the game up to there is in {where}" if where else ""))
-        _keep(folder, t, table, failures)
+        _keep(kept, table, failures)
         units.add(table)
         tables.append(table)
         done = last
@@ -327,64 +336,67 @@ def _failure_text(t: Tournament, failure: dict[str, Any]) -> str:
     return f"{failure['agent']} failed at seat {failure['seat']} in {place}, {t.players} players: {failure['reason']}"
 
 
-def _write_replay(folder: Path | None, failure: dict[str, Any]) -> Path | None:
-    if folder is None:
-        return None
-    path = folder / failure["file"]
-    path.parent.mkdir(parents=True, exist_ok=True)
+class Kept(NamedTuple):
+    """The files of a tournament that grow."""
+
+    games: folders.Lines
+    failures: folders.Lines
+
+
+def _files(folder: Path, parameters: dict[str, Any]) -> Kept:
+    key = folders.key_of(parameters, "tournament", GROWING)
+    header = ",".join(columns(parameters["rules"]["players"]))
+    return Kept(folders.Lines(folder / "games.csv", key, header), folders.Lines(folder / "failures.jsonl", key))
+
+
+def _write_replay(kept: Kept, failure: dict[str, Any]) -> Path:
+    path = kept.failures.path.parent / str(failure["file"])
+    with folders.writing(path):
+        path.parent.mkdir(exist_ok=True)
     return folders.write(path, failure["replay"].encode())
 
 
-def _keep(folder: Path | None, t: Tournament, table: pd.DataFrame, failures: Iterable[dict[str, Any]]) -> None:
-    """Add games to `folder`; the first ones make it this tournament's."""
-    if folder is None:
+def _keep(kept: Kept | None, table: pd.DataFrame, failures: Iterable[dict[str, Any]]) -> None:
+    """Add games to what is kept."""
+    if kept is None:
         return
-    folders.claim(folder, t.parameters)
     for failure in failures:  # before the games: without their rows they are played again
-        _write_replay(folder, failure)
-        with (folder / "failures.jsonl").open("a", encoding="utf-8") as file:
-            file.write(json.dumps({name: value for name, value in failure.items() if name != "replay"}) + "\n")
-    path = folder / "games.csv"
-    text = table.to_csv(index=False, header=not path.exists(), lineterminator="\n")
-    with path.open("ab") as games:
-        games.write(text.encode())
+        _write_replay(kept, failure)
+        kept.failures.add([json.dumps({name: value for name, value in failure.items() if name != "replay"})])
+    if len(table):
+        kept.games.add(table.to_csv(index=False, header=False, lineterminator="\n").splitlines())
 
 
-def _continue(folder: Path, t: Tournament) -> pd.DataFrame | None:
-    """The games of `t` that `folder` holds, whole blocks only; ValueError if it holds anything else."""
-    if not folders.holds(folder, t.parameters, "tournament"):
-        return None
-    path = folder / "games.csv"
-    lines = folders.whole_lines(path).splitlines(keepends=True)
-    kept = 1 + (len(lines) - 1) // t.players * t.players
-    if kept < len(lines):
-        path.write_bytes(b"".join(lines[:kept]))
-    if kept <= 1:
-        path.unlink(missing_ok=True)
-    blocks = max(0, kept - 1) // t.players
-    known = {(f["replicate"], f["block"], f["game"]): f for f in failures(folder)}
-    text = [json.dumps(f) + "\n" for (r, b, _), f in known.items() if r * t.blocks_per_replicate + b < blocks]
-    if (folder / "failures.jsonl").exists():
-        folders.write(folder / "failures.jsonl", "".join(text).encode())
-    if not blocks:
-        return None
-    table = read_games(folder, t.players)
-    _check(t, table)
-    return table
+def _continue(folder: Path, t: Tournament) -> tuple[Kept, list[pd.DataFrame]]:
+    """The files of `folder` and the games of `t` that they hold, whole blocks only; FolderError if it holds anything else."""
+    folders.holds(folder, t.parameters, "tournament", GROWING)
+    kept = _files(folder, t.parameters)
+    lines = kept.games.resume()
+    blocks = len(lines) // t.players
+    if blocks > t.blocks * t.blocks_per_replicate:
+        raise folders.FolderError(
+            f"{folder} holds {blocks // t.blocks_per_replicate:,} blocks of each duel already, more than the {t.blocks:,} asked for; "
+            "ask for at least as many, or choose another folder"
+        )
+    folders.claim(folder, t.parameters, "tournament")
+    if len(lines) != blocks * t.players or not blocks:
+        lines = lines[: blocks * t.players]
+        kept.games.put(lines)
+    known = {(f["replicate"], f["block"], f["game"]): f for f in map(json.loads, kept.failures.resume())}
+    known = {place: f for place, f in known.items() if place[0] * t.blocks_per_replicate + place[1] < blocks}
+    table = _table(kept.games.header, lines, t.players)
+    failed = table.loc[table["failed"] == 1, ["replicate", "block", "game"]]
+    for place in failed.itertuples(index=False, name=None):
+        if place not in known:
+            game = f"game {place[2]} of replicate {place[0]}, block {place[1]}"
+            raise folders.FolderError(f"{kept.failures.path} says nothing of {game}, which failed: restore the file")
+    kept.failures.put([json.dumps(f) for f in known.values()])
+    return kept, [table] if blocks else []
 
 
-def _check(t: Tournament, table: pd.DataFrame) -> None:
-    """ValueError unless the first and the last block are those that `t` plays there."""
-    for row in (table.iloc[0], table.iloc[-1]):
-        block = t.replicate(row["replicate"])[row["block"]]
-        lineup = rotated([t.names[a] for a in block.lineup], row["game"])
-        if (block.design, block.seed, *lineup) != (row["design"], row["seed"], *(row[f"agent_{seat}"] for seat in range(t.players))):
-            raise ValueError(f"games.csv holds other games than this tournament plays (replicate {row['replicate']}, block {row['block']})")
-
-
-def read_games(folder: Path, players: int) -> pd.DataFrame:
-    """The games in `folder`, as `run` returns them."""
-    table = pd.read_csv(folder / "games.csv", dtype=columns(players), keep_default_na=False)
+def _table(header: str, lines: Sequence[str], players: int) -> pd.DataFrame:
+    """The table of the lines of games.csv."""
+    table = pd.read_csv(StringIO("\n".join([header, *lines])), dtype=columns(players), keep_default_na=False)
     for seat in range(players):
         won = table[f"win_{seat}"].to_numpy() > 0
         winners = np.round(1 / table.loc[won, f"win_{seat}"])
@@ -392,9 +404,39 @@ def read_games(folder: Path, players: int) -> pd.DataFrame:
     return table
 
 
+def read_games(folder: Path, players: int) -> pd.DataFrame:
+    """The games in `folder`, as `run` returns them; FolderError if they are not those that were written."""
+    games = _files(folder, manifest(folder)["parameters"]).games
+    return _table(games.header, games.read(), players)
+
+
 def failures(folder: Path) -> list[dict[str, Any]]:
     """What is written in `folder` about games in which an agent failed."""
-    return [json.loads(line) for line in folders.whole_lines(folder / "failures.jsonl").splitlines()]
+    return [json.loads(line) for line in _files(folder, manifest(folder)["parameters"]).failures.read()]
+
+
+def manifest(folder: Path) -> dict[str, Any]:
+    """The manifest of a tournament; FolderError if there is none."""
+    found = folders.read_sealed(folder / folders.MANIFEST)
+    if found.get("kind") != "tournament":
+        raise folders.FolderError(f"{folder} holds a {found.get('kind')}, not a tournament")
+    return found
+
+
+def folder_name(t: Tournament, rules_name: str) -> str:
+    """The name of the default folder: the same for tournaments that differ in the number of blocks or players only, and for no others.
+
+    rules_name: the edition, or what the rules are called.
+    """
+    rules = t.rules
+    named = EDITIONS.get(rules_name)
+    complete = named is not None and named.with_(players=t.players) == rules and rules_name == "german"
+    complete &= (t.design, t.seed, t.precision, t.fields, t.modules) == ("both", 0, None, (), ())
+    complete &= all(name.isalnum() for name in t.agents)
+    deciding = {name: value for name, value in t.parameters.items() if name not in ("sources", *GROWING)}
+    deciding["rules"] = {name: value for name, value in deciding["rules"].items() if name not in ("players", "roles")}
+    parts = ["tournament", "" if rules_name == "german" else rules_name, *(name.partition(":")[0] for name in t.agents)]
+    return folders.name_of(parts, deciding, complete)
 
 
 # --- counting ------------------------------------------------------------------
@@ -671,8 +713,12 @@ def write_results(t: Tournament, games: pd.DataFrame, folder: Path) -> list[Path
 
 
 def read_table(folder: Path, name: str) -> pd.DataFrame:
-    """One of the tables that `write_results` wrote."""
-    return pd.read_csv(folder / f"{name}.csv", keep_default_na=False, na_values=[""])
+    """One of the tables that `write_results` wrote; FolderError if it cannot be read."""
+    path = folder / f"{name}.csv"
+    try:
+        return pd.read_csv(path, keep_default_na=False, na_values=[""])
+    except (OSError, ValueError) as error:
+        raise folders.FolderError(f"{path} cannot be read: {error}") from error
 
 
 # --- speed ---------------------------------------------------------------------

@@ -5,7 +5,6 @@ through all seats, over several numbers of players, editions, role sets and dist
 generation play the same deals (common random numbers); every generation has new ones.
 """
 
-import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,6 +20,8 @@ from citadels_env.actions import MAX_PLAYERS
 from citadels_env.batch import game_seeds
 from citadels_env.cards import DISTRICTS
 from citadels_env.vocabulary import Colour
+
+from . import folders
 
 FIXED = ("inference", "near", "useless")  # switches and figures that stay as they are
 NEW = ("Witch", "Tax Collector", "Wizard", "Emperor", "Abbot", "Alchemist", "Navigator", "Diplomat", "Artist")
@@ -117,8 +118,27 @@ def tune(
     """Tune the persona `start` against `field`, with `duel` for two players.
 
     The best mean vector is written to `out` after every generation, with how it was obtained.  A run goes on from
-    `out` with the suffix `.state` if that is there.
+    `out` with the suffix `.state` if that is there.  `folders.FolderError` (a ValueError) if another run writes these files, or
+    if they cannot be written or were changed.
     """
+    with folders.Writer(out.with_suffix(".lock"), str(out)):
+        folders.probe(out.parent)
+        _tune(start, field, generations, population, games, seed, sigma, threads, duel, out, report)
+
+
+def _tune(
+    start: str,
+    field: tuple[str, ...],
+    generations: int,
+    population: int,
+    games: int,
+    seed: int,
+    sigma: float,
+    threads: int,
+    duel: bool,
+    out: Path,
+    report: Callable[[str], None],
+) -> None:
     import pickle
 
     import cma
@@ -138,9 +158,9 @@ def tune(
         return full
 
     if kept.exists():
-        before, strategy, history = pickle.loads(kept.read_bytes())
+        before, strategy, history = pickle.loads(folders.read_sealed_bytes(kept))
         if before != about["command"].replace(f"--generations {generations} ", ""):
-            raise ValueError(f"{kept} belongs to another run: {before}")
+            raise folders.FolderError(f"{kept} belongs to another run: {before}")
     else:
         options = {"popsize": population, "seed": seed, "verbose": -9, "CMA_diagonal": True}
         strategy, history = cma.CMAEvolutionStrategy(np.zeros(int(free.sum())), sigma, options), []
@@ -152,10 +172,10 @@ def tune(
         strategy.tell(candidates, list(-scores))
         history.append([round(float(scores.mean()), 4), round(float(scores.max()), 4)])
         mean = vector(strategy.result.xfavorite)
-        personas.save(out, personas.from_vector(mean), **about, history=history)
-        part = kept.with_suffix(".part")
-        part.write_bytes(pickle.dumps((about["command"].replace(f"--generations {generations} ", ""), strategy, history)))
-        part.replace(kept)
+        with folders.writing(out):
+            personas.save(out, personas.from_vector(mean), **about, history=history)
+        state = (about["command"].replace(f"--generations {generations} ", ""), strategy, history)
+        folders.write_sealed_bytes(kept, pickle.dumps(state))
         minutes = (time.perf_counter() - began) / 60
         report(
             f"generation {generation}/{generations}: mean {scores.mean():.3f}, best {scores.max():.3f} of the fair share, {minutes:.1f} min"
@@ -163,5 +183,5 @@ def tune(
     final = judge([vector(strategy.result.xfavorite), origin], list(field), 10 * games, 77, threads, duel)
     report(f"tuned {final[0]:.3f}, start {final[1]:.3f} of the fair share, on deals not used in tuning")
     about["check"] = {"tuned": round(float(final[0]), 4), "start": round(float(final[1]), 4), "games per scenario": 10 * games}
-    data = json.loads(out.read_text())
-    personas.save(out, personas.from_vector(vector(strategy.result.xfavorite)), **about, history=data["history"])
+    with folders.writing(out):
+        personas.save(out, personas.from_vector(vector(strategy.result.xfavorite)), **about, history=history)

@@ -4,7 +4,6 @@ Games between copies of a persona are recorded at the first draft question of ev
 a conditional logit in the figures of `citadels_agents.evaluation` (McFadden 1974), fitted by maximum likelihood.
 """
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from citadels_env.actions import MAX_PLAYERS
 from citadels_env.batch import game_seeds
 from citadels_env.vocabulary import Ask
 
+from . import folders
 from .tuning import scenarios
 
 MOST_ROUNDS = 30
@@ -82,9 +82,11 @@ def fit(persona: str = "expert", games: int = 2000, seed: int = 1, out: Path = e
     """Fit the coefficients to `games` games of every scenario, write them to `out` and return what was found.
 
     Half as many fresh games check the fit: the loss of the fitted estimate and that of guessing all players alike.
+    `folders.FolderError` (a ValueError) if `out` cannot be written, before anything is played.
     """
     from scipy.optimize import minimize
 
+    folders.probe(out.parent)
     training, check = sample(persona, games, seed), sample(persona, games // 2, seed + 1)
     found = minimize(log_loss, np.zeros(evaluation.N_FIGURES), args=(training,), jac=True, method="BFGS")
     guess = float(np.average([np.log(wins.shape[1]) for _, wins in check], weights=[len(wins) for _, wins in check]))
@@ -96,5 +98,5 @@ def fit(persona: str = "expert", games: int = 2000, seed: int = 1, out: Path = e
         "log loss of guessing": round(guess, 4),
         "coefficients": {name: round(float(value), 4) for name, value in zip(evaluation.FIGURES, found.x, strict=True)},
     }
-    out.write_text(json.dumps(result, indent=1) + "\n")
+    folders.write_json(out, result)
     return result

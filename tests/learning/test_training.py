@@ -22,7 +22,7 @@ torch = pytest.importorskip("torch")
 from citadels_agents import make, play_games
 from citadels_agents.networks import Network
 from citadels_env import GERMAN
-from citadels_experiments import cli
+from citadels_experiments import cli, folders
 from citadels_experiments.learning import training as trainings
 from citadels_experiments.learning.curves import learning_curve
 from citadels_experiments.learning.evaluation import win_share
@@ -73,6 +73,10 @@ def plan(**tables):
 def table(folder, name):
     with (folder / name).open(newline="") as file:
         return list(csv.DictReader(file))
+
+
+def without(row, *names):
+    return {name: value for name, value in row.items() if name not in names}
 
 
 def weights_of(module):
@@ -244,7 +248,7 @@ def test_a_configuration_is_a_file_or_one_that_comes_along(tmp_path, monkeypatch
 def test_a_run_writes_down_every_iteration_and_evaluation_once(finished):
     folder, told, _, last = finished
     progress = table(folder, "progress.csv")
-    assert list(progress[0]) == list(trainings.PROGRESS)
+    assert list(progress[0]) == [*trainings.PROGRESS, "check"]
     assert [int(row["iteration"]) for row in progress] == [1, 2, 3, 4]
     assert [int(row["steps"]) for row in progress] == [256, 512, 768, 1024]
     assert [float(row["seconds"]) for row in progress] == sorted(float(row["seconds"]) for row in progress)
@@ -252,7 +256,7 @@ def test_a_run_writes_down_every_iteration_and_evaluation_once(finished):
     assert sum(int(row["games"]) for row in progress) > 5
     for name in ("entropy", "value_error", "policy_loss", "explained_variance", "divergence", "steps_per_second"):
         assert all(math.isfinite(float(row[name])) for row in progress)
-    assert [{name: str(value) for name, value in row.items()} for row, _ in told] == progress
+    assert [{name: str(value) for name, value in row.items()} for row, _ in told] == [without(row, "check") for row in progress]
     evaluations = table(folder, "evaluations.csv")
     assert [(row["iteration"], row["opponents"], row["games"]) for row in evaluations] == [
         (iteration, opponents, games)
@@ -271,8 +275,8 @@ def test_a_run_writes_down_every_iteration_and_evaluation_once(finished):
 def test_a_run_leaves_one_checkpoint_and_no_unfinished_file(finished):
     names = sorted(path.name for path in finished[0].iterdir())
     assert names == [
-        "checkpoint-000004", "evaluations.csv", "manifest.json", "network.safetensors", "progress.csv", "result.json", "tensorboard",
-        "training.json",
+        ".lock", "checkpoint-000004", "evaluations.csv", "manifest.json", "network.safetensors", "progress.csv", "result.json",
+        "tensorboard", "training.json",
     ]  # fmt: skip
 
 
@@ -396,7 +400,7 @@ def test_a_finished_run_goes_on_to_more_iterations_as_if_never_stopped(start, co
     assert same(weights_of(trainer.algorithm.get_module(LEARNER)), weights_of(other.algorithm.get_module(LEARNER)))
     both = [table(folder, "progress.csv") for folder in (copied, tmp_path / "other")]
     for one, two in zip(*both, strict=True):
-        assert {**one, "seconds": 0, "steps_per_second": 0} == {**two, "seconds": 0, "steps_per_second": 0}
+        assert without(one, "seconds", "steps_per_second", "check") == without(two, "seconds", "steps_per_second", "check")
     assert [row["iteration"] for row in table(copied, "evaluations.csv")] == [n for n in "0246" for _ in range(2)]
 
 
@@ -410,7 +414,23 @@ def test_a_run_in_bfloat16_goes_on_as_if_never_stopped_too(start, tmp_path):
     assert same(*weights)
 
 
-def test_a_run_that_is_over_is_only_evaluated_again(start, finished, copied):
+def state_of(folder):
+    """Every file with its time and content, but for what TensorBoard writes when it is opened."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.parent.name != "tensorboard" and path.name != ".lock")
+    return [(path, path.stat().st_mtime_ns, path.read_bytes()) for path in paths]
+
+
+def test_a_finished_run_started_again_does_nothing(start, finished, copied, monkeypatch):
+    before = state_of(copied)
+    trainer = start(plan(), copied)
+    monkeypatch.setattr(trainer, "evaluate", lambda number: pytest.fail("evaluated"))
+    assert trainer.run(lambda row, rows: pytest.fail("trained")) == finished[3]
+    assert state_of(copied) == before
+
+
+@pytest.mark.parametrize("missing", ["result.json", "network.safetensors"])
+def test_a_run_that_is_over_but_not_evaluated_to_the_end_is_evaluated(start, finished, copied, missing):
+    (copied / missing).unlink()
     trainer = start(plan(), copied)
     assert trainer.run(lambda row, rows: pytest.fail("trained")) == finished[3]
     for name in ("progress.csv", "evaluations.csv"):
@@ -418,13 +438,104 @@ def test_a_run_that_is_over_is_only_evaluated_again(start, finished, copied):
     assert same(tensors(copied / "network.safetensors"), tensors(finished[0] / "network.safetensors"))
 
 
+def test_a_run_has_one_writer(start, copied):
+    holder, found = folders.writer(copied, "training run"), []
+
+    def other():
+        try:
+            Trainer(plan(), copied)
+        except ValueError as error:
+            found.append(str(error))
+
+    thread = Thread(target=other)
+    thread.start()
+    thread.join()
+    holder.release()
+    assert found == [f"{copied} is being written by another thread of this process; wait for it, or choose another folder"]
+
+
+def lines_changed(name, change):
+    def damage(folder):
+        lines = (folder / name).read_text().splitlines(keepends=True)
+        (folder / name).write_text("".join(change(lines)))
+
+    return damage
+
+
+def text_changed(name, old, new):
+    def damage(folder):
+        text = (folder / name).read_text()
+        assert old in text
+        (folder / name).write_text(text.replace(old, new))
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lines_changed("progress.csv", lambda lines: [*lines[:2], *lines[3:]]), r"progress\.csv, line 3: this is line 4 of what was"),
+        (lines_changed("progress.csv", lambda lines: [*lines, lines[1]]), r"progress\.csv, line 6: this is line 2 of what was written"),
+        (lines_changed("progress.csv", lambda lines: [lines[0], lines[2], lines[1], *lines[3:]]), r"progress\.csv, line 2: this is line 3"),
+        (lines_changed("progress.csv", lambda lines: lines[:-1]), r"progress\.csv has 3 lines below its header, but had 4 at iteration 4"),
+        (lines_changed("progress.csv", lambda lines: ["a,b\n", *lines[1:]]), r"progress\.csv, line 1: the header was changed"),
+        (text_changed("evaluations.csv", "random", "expert"), r"evaluations\.csv, line 2: its checksum does not fit"),
+        (lambda folder: (folder / "evaluations.csv").unlink(), r"evaluations\.csv has 0 lines below its header, but had 6"),
+        (lambda folder: (folder / "training.json").unlink(), r"training\.json is gone, but .*checkpoint-000004 is there"),
+        (text_changed("training.json", '"steps": 1024', '"steps": 9'), r"training\.json is damaged"),
+        (text_changed("result.json", '"share": 0.', '"share": 1.'), r"result\.json is damaged"),
+        (text_changed("manifest.json", '"past": 2', '"past": 3'), r"manifest\.json is damaged"),
+        (lambda folder: (folder / "manifest.json").unlink(), "holds files but no training run"),
+        (lambda folder: (folder / "checkpoint-000004" / "torch_rng.pt").write_bytes(b"no"), r"cannot be read: torch_rng\.pt was changed"),
+    ],
+)
+def test_what_was_changed_in_a_run_is_refused_by_name(copied, damage, message):
+    damage(copied)
+    before = state_of(copied)
+    with pytest.raises(ValueError, match=message) as caught:
+        trainings.finished(plan(), copied)
+    assert "\n" not in str(caught.value)
+    assert state_of(copied) == before
+
+
+def test_a_changed_run_is_refused_before_ray_is_started(copied, monkeypatch):
+    text_changed("progress.csv", "0", "1")(copied)
+    monkeypatch.setattr(trainings, "start_ray", lambda *arguments: pytest.fail("started"))
+    with pytest.raises(ValueError, match=r"progress\.csv, line 2"):
+        Trainer(plan(run={"iterations": 5}), copied)
+
+
+def test_a_folder_deleted_in_mid_run_is_one_clear_line(start, tmp_path):
+    trainer = start(plan(), tmp_path / "run")
+    with pytest.raises(ValueError, match=r"progress\.csv could not be written: .*run was deleted or moved away"):
+        trainer.run(lambda row, rows: shutil.rmtree(tmp_path / "run"))
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), RuntimeError("PytorchStreamWriter failed writing file")])
+def test_a_disk_that_is_full_at_a_checkpoint_keeps_the_one_before(start, copied, monkeypatch, error):
+    trainer = start(plan(run={"iterations": 6}), copied)
+
+    def full(*arguments):
+        raise error
+
+    monkeypatch.setattr(torch, "save", full)
+    with pytest.raises(ValueError, match=r"checkpoint-000005 could not be written \(.*\); the run stays at iteration 4"):
+        trainer.run()
+    monkeypatch.undo()
+    again = start(plan(run={"iterations": 6}), copied)
+    assert again.iteration == 4
+    again.run()
+    assert [row["iteration"] for row in table(copied, "progress.csv")] == list("123456")
+
+
 def test_a_folder_of_another_run_is_refused_with_the_differences(start, copied):
-    before = sorted((path, path.stat().st_mtime_ns) for path in copied.rglob("*"))
+    before = state_of(copied)
     with pytest.raises(ValueError, match="holds a training run with other parameters") as caught:
         start(plan(network={"hidden": [8]}, run={"seed": 3}), copied)
     assert "'hidden': [16]" in str(caught.value) and "'hidden': [8]" in str(caught.value)
     assert "'seed': 0" in str(caught.value) and "'seed': 3" in str(caught.value)
-    assert sorted((path, path.stat().st_mtime_ns) for path in copied.rglob("*")) == before
+    assert state_of(copied) == before
     start(plan(run={"minutes": 1.0}), copied)  # when to stop makes no other run
 
 
@@ -469,10 +580,14 @@ def test_a_damaged_checkpoint_is_named(start, copied, damage):
 
 
 def test_what_an_interruption_left_is_cleared_away(start, finished, copied):
-    with (copied / "progress.csv").open("a") as file:
-        file.write("5,1280,0.5,1,1,3,1,1,1,1,1,2\r\n6,15")
-    with (copied / "evaluations.csv").open("a") as file:
-        file.write("6,1536,0.5,random,12,0.5,0.4")
+    tables = trainings._tables(copied, plan().parameters())
+    for file, line, cut in zip(
+        tables, ("5,1280,0.5,1,1,3,1,1,1,1,1,2", "6,1536,0.5,random,12,0.5,0.4,0.6,0.3"), ("6,15", "6,1"), strict=True
+    ):
+        file.read()
+        file.add([line])
+        with file.path.open("a") as text:
+            text.write(cut)
     partial = copied / "checkpoint-000005"
     shutil.copytree(copied / "checkpoint-000004" / "env_runner", partial / "env_runner")
     trainer = start(plan(run={"iterations": 5}), copied)
@@ -494,7 +609,7 @@ def test_a_table_of_which_nothing_was_written_gets_its_heading(start, tmp_path):
 def test_an_interruption_before_the_first_checkpoint_starts_anew(start, tmp_path):
     first = start(plan(), tmp_path / "run")
     first._keep_evaluation(first.evaluate(12))
-    first._append("progress.csv", trainings.PROGRESS, [first.step()])  # and no checkpoint
+    first._append(first.progress, trainings.PROGRESS, [first.step()])  # and no checkpoint
     trainer = start(plan(run={"iterations": 2}), tmp_path / "run")
     assert not trainer.resumed
     trainer.run()
@@ -516,8 +631,7 @@ def test_numbers_that_are_not_finite_stop_the_run_and_the_last_good_checkpoint_s
                 trainer.algorithm.env_runner.module[LEARNER].body[0].bias[3] = float("inf")
         return result
 
-    trainer.step()
-    trainer._checkpoint()
+    trainer._keep(trainer.step(), [])
     monkeypatch.setattr(trainer.algorithm, "train", train)
     with pytest.raises(
         RuntimeError, match=rf"iteration 6: {'policy_loss' if where == 'losses' else 'a weight'} is not finite; .*iteration 5"
@@ -563,7 +677,7 @@ print("starts at", trainer.iteration, flush=True)
 if point == "in the checkpoint of 2":
     torch.save = dying(torch.save, lambda *_: trainer.iteration == 2)
 if point == "before the state of 3":
-    trainings.folders.write_json = dying(trainings.folders.write_json, lambda path, data: data.get("iteration") == 3)
+    trainings.folders.write_sealed = dying(trainings.folders.write_sealed, lambda path, data: data.get("iteration") == 3)
 if point == "before the rubbish of 4":
     trainings.shutil.rmtree = dying(trainings.shutil.rmtree, lambda path, **_: path.name == "checkpoint-000003" and trainer.iteration == 4)
 if point == "in the first evaluation":
@@ -598,8 +712,8 @@ class Runs:
         """Is that run, but for its speed, the same as the one that was never interrupted?"""
         one, other = self.folder / "whole", self.folder / name
         assert same(tensors(one / "network.safetensors"), tensors(other / "network.safetensors"))
-        for file, ignored in (("progress.csv", ("seconds", "steps_per_second")), ("evaluations.csv", ("seconds",))):
-            rows = [[{**row, **dict.fromkeys(ignored, 0)} for row in table(folder, file)] for folder in (one, other)]
+        for file, ignored in (("progress.csv", ("seconds", "steps_per_second", "check")), ("evaluations.csv", ("seconds", "check"))):
+            rows = [[without(row, *ignored) for row in table(folder, file)] for folder in (one, other)]
             assert rows[0] == rows[1]
         assert [path.name for path in other.glob("checkpoint-*")] == ["checkpoint-000005"]
 
@@ -729,8 +843,8 @@ def test_the_train_command_trains_evaluates_and_goes_on(tmp_path):
     assert "tiny: 3 players, opponents 33 % self, 33 % past, 33 % random, seed 0" in text
     assert "0.00 M steps" in text and "wins against random 0." in text and "at the end: " in text
     assert {path.name for path in out.iterdir()} == {
-        "checkpoint-000003", "evaluations.csv", "learning_curve.png", "manifest.json", "network.safetensors", "progress.csv", "result.json",
-        "tensorboard", "training.json",
+        ".lock", "checkpoint-000003", "evaluations.csv", "learning_curve.png", "manifest.json", "network.safetensors", "progress.csv",
+        "result.json", "tensorboard", "training.json",
     }  # fmt: skip
     again = invoke("train", "--config", tmp_path / "tiny.toml", "--out", out)
     assert "holds 3 iterations already; going on" in again
@@ -738,6 +852,10 @@ def test_the_train_command_trains_evaluates_and_goes_on(tmp_path):
     written = invoke("export", out / "checkpoint-000004", tmp_path / "it.safetensors")
     assert f"wrote {tmp_path / 'it.safetensors'}" in written
     assert same(tensors(tmp_path / "it.safetensors"), tensors(out / "network.safetensors"))
+    before = state_of(out)
+    once_more = invoke("train", "--config", tmp_path / "tiny.toml", "--out", out)
+    assert "finished after 4 iterations; there is nothing to do\nat the end:    0.00 M steps" in once_more
+    assert state_of(out) == before
     assert "with other parameters" in invoke("train", "--config", "quick", "--out", out, code=1)
 
 

@@ -1,7 +1,8 @@
 """A training run: what `citadels train` does.
 
-A run belongs to a folder, like a study: the same configuration goes on where it stopped.  Every iteration ends with a
-checkpoint that is there wholly or not at all, so an interruption loses the iteration under way and nothing else.
+A run belongs to a folder, like a study: the same configuration goes on where it stopped, one process at a time.  Every iteration
+ends with a checkpoint that is there wholly or not at all, so an interruption loses the iteration under way and nothing else.
+Tables, state and checkpoint carry checksums: what was changed is refused by name.
 """
 
 import csv
@@ -13,8 +14,10 @@ import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, fields
+from hashlib import blake2b
+from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,8 +34,10 @@ from .games import KEYS, LEARNER, PAST, Games
 # read when torch is loaded: threads that spin while they wait take the cores from each other and from Ray
 os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
+WHAT = "training run"
 MODEL_FILE = "network.safetensors"
 STATE_FILE = "training.json"
+RESULT_FILE = "result.json"
 CONFIGS = Path(__file__).with_name("configs")
 PROGRESS = (
     "iteration", "steps", "seconds", "steps_per_second", "games", "rounds", "entropy", "value_error", "explained_variance",
@@ -220,7 +225,7 @@ def export_checkpoint(checkpoint: Path, file: Path, module: str = "learner") -> 
 
     checkpoint = checkpoint.resolve()
     if (checkpoint / STATE_FILE).is_file():
-        checkpoint /= json.loads((checkpoint / STATE_FILE).read_text(encoding="utf-8"))["checkpoint"]
+        checkpoint /= str(folders.read_sealed(checkpoint / STATE_FILE).get("checkpoint"))
     try:
         state = RLModule.from_checkpoint(checkpoint / "learner_group" / "learner" / "rl_module" / module).get_state()
         made_by = cloudpickle.loads((checkpoint / "env_runner" / "class_and_ctor_args.pkl").read_bytes())
@@ -292,15 +297,25 @@ class Trainer:
 
     With remote runners the games under way are not in the checkpoint: they begin anew when a run goes on.
 
-    Raises ValueError for a folder that holds another run.
+    Raises `folders.FolderError` (a ValueError) for a folder that holds another run, is being written, cannot be written or was changed.
+    Nobody else can write into the folder until `close`.
     """
 
     def __init__(
         self, training: Training, folder: Path, *, runners: int = 0, address: str | None = None, threads: int | None = None
     ) -> None:
         self.training, self.folder = training, folder
+        self.writer = folders.writer(folder, WHAT)
+        try:
+            self._begin(runners, address, threads)
+        except BaseException:
+            self.writer.release()
+            raise
+
+    def _begin(self, runners: int, address: str | None, threads: int | None) -> None:
+        training, folder = self.training, self.folder
         parameters = training.parameters()
-        folders.holds(folder, parameters, "training run")
+        saved = _saved(folder, parameters)
         start_ray(runners, address)
         import torch
         from tensorboardX import SummaryWriter
@@ -323,27 +338,32 @@ class Trainer:
         self.algorithm = config.build_algo()
         with suppress(OSError):  # a folder for logs in the home directory, which stays empty
             Path(self.algorithm.logdir).rmdir()
-        folders.claim(folder, parameters)
-        self.iteration, self.steps, self.seconds, self.snapshots = 0, 0, 0.0, 0
-        self.resumed = self._restore()
+        folders.claim(folder, parameters, WHAT)
+        self.iteration, self.steps, self.seconds, self.snapshots = saved.iteration, saved.steps, saved.seconds, saved.snapshots
+        self.progress, self.evaluations = _tables(folder, parameters)
+        self.resumed = saved.checkpoint is not None
+        if saved.checkpoint is not None:
+            self._restore(saved.checkpoint)
         self.saved = self.iteration  # the iteration of the checkpoint
-        for name in ("progress.csv", "evaluations.csv"):
-            self._trim(name, self.iteration if self.resumed else -1)
+        last = self.iteration if self.resumed else -1
+        for table in (self.progress, self.evaluations):
+            table.put([line for line in table.resume() if _iteration(line) <= last])  # what was not saved is done again
         self.board = SummaryWriter(str(folder / "tensorboard"), purge_step=self.iteration + 1)
 
     # --- running ----------------------------------------------------------------
 
     def over(self) -> bool:
         """Has the run reached its end?"""
-        run = self.training.run
-        done = run.iterations is not None and self.iteration >= run.iterations
-        return done or (run.minutes is not None and self.seconds >= 60 * run.minutes)
+        return _over(self.training.run, self.iteration, self.seconds)
 
     def run(self, report: Report | None = None) -> list[dict[str, Any]]:
         """Train to the end, and evaluate what came out; the rows of the last evaluation.
 
-        `report` is told of every iteration.  A run that is over already is evaluated again.
+        `report` is told of every iteration.  A run that is over and evaluated already does nothing.
         """
+        done = finished(self.training, self.folder)
+        if done is not None:
+            return list(done["evaluation"])
         if not self.iteration and not self.over():
             self._keep_evaluation(self.evaluate(self.training.evaluation.games))
         while not self.over():
@@ -355,11 +375,11 @@ class Trainer:
             if report:
                 report(row, rows)
         rows = self.evaluate(self.training.evaluation.final_games)
-        self._trim("evaluations.csv", self.iteration - 1)  # fewer games of the same network
-        self._keep_evaluation(rows)
+        # instead of the evaluation with fewer games of the same network
+        self._keep_evaluation(rows, [line for line in self.evaluations.read() if _iteration(line) < self.iteration])
         self.export(rows)
-        folders.write_json(
-            self.folder / "result.json",
+        folders.write_sealed(
+            self.folder / RESULT_FILE,
             {"iteration": self.iteration, "steps": self.steps, "seconds": self.seconds, "evaluation": rows, "machine": folders.machine()},
         )
         return rows
@@ -440,24 +460,27 @@ class Trainer:
             "seconds": round(self.seconds, 1),
             "evaluation": rows,
         }
-        return save_network(
-            self.folder / MODEL_FILE,
-            self._weights(),
-            rules=self.games.rules,
-            rules_shares=self.games.rules_shares,
-            rows=self.games.rows,
-            training=record,
-        )
+        with folders.writing(self.folder / MODEL_FILE):
+            return save_network(
+                self.folder / MODEL_FILE,
+                self._weights(),
+                rules=self.games.rules,
+                rules_shares=self.games.rules_shares,
+                rows=self.games.rows,
+                training=record,
+            )
 
     def close(self) -> None:
-        """Stop the algorithm and its runners."""
-        self.board.close()
+        """Stop the algorithm and its runners, and let others write into the folder."""
+        with suppress(OSError):  # a full disk was reported where it mattered
+            self.board.close()
+        self.writer.release()
         self.algorithm.stop()
 
     # --- keeping ----------------------------------------------------------------
 
     def _keep(self, row: dict[str, Any], rows: list[dict[str, Any]]) -> None:
-        self._append("progress.csv", PROGRESS, [row])
+        self._append(self.progress, PROGRESS, [row])
         for name in PROGRESS[3:]:
             if math.isfinite(row[name]):
                 self.board.add_scalar(f"training/{name}", row[name], self.iteration)
@@ -466,9 +489,12 @@ class Trainer:
             self.export(rows)
         self._checkpoint()
 
-    def _keep_evaluation(self, rows: list[dict[str, Any]]) -> None:
-        """Write down an evaluation."""
-        self._append("evaluations.csv", EVALUATION, rows)
+    def _keep_evaluation(self, rows: list[dict[str, Any]], after: list[str] | None = None) -> None:
+        """Write down an evaluation; with `after`, in place of all but these lines of the table."""
+        if after is None:
+            self._append(self.evaluations, EVALUATION, rows)
+        else:
+            self.evaluations.put(after + [_line(row, EVALUATION) for row in rows])
         for entry in rows:
             for name in ("share", "low", "high"):
                 self.board.add_scalar(f"evaluation/{entry['opponents']}/{name}", entry[name], self.iteration)
@@ -480,56 +506,122 @@ class Trainer:
         name = f"checkpoint-{self.iteration:06}"
         target = self.folder / name
         shutil.rmtree(target, ignore_errors=True)
-        self.algorithm.save_to_path(str(target.resolve()))
-        torch.save(torch.get_rng_state(), target / "torch_rng.pt")
+        try:
+            self.algorithm.save_to_path(str(target.resolve()))
+            torch.save(torch.get_rng_state(), target / "torch_rng.pt")
+            sums = _checksums(target)
+        except (OSError, RuntimeError) as error:
+            raise folders.FolderError(f"{target} could not be written ({error}); the run stays at iteration {self.saved}") from error
         state = {"checkpoint": name, "iteration": self.iteration, "steps": self.steps, "seconds": self.seconds, "snapshots": self.snapshots}
-        folders.write_json(self.folder / STATE_FILE, state)
+        folders.write_sealed(self.folder / STATE_FILE, state | {"evaluations": self.evaluations.count, "files": sums})
         self.saved = self.iteration
         for old in self.folder.glob("checkpoint-*"):
             if old.name != name:
                 shutil.rmtree(old, ignore_errors=True)
 
-    def _restore(self) -> bool:
-        """Take over the last checkpoint, if there is one."""
+    def _restore(self, there: Path) -> None:
+        """Take over a checkpoint."""
         import torch
 
-        path = self.folder / STATE_FILE
-        if not path.exists():
-            return False
-        try:
-            state = json.loads(path.read_text(encoding="utf-8"))
-            there = self.folder / state["checkpoint"]
-            self.iteration, self.steps, self.seconds = int(state["iteration"]), int(state["steps"]), float(state["seconds"])
-            self.snapshots = int(state["snapshots"])
-        except (ValueError, TypeError, KeyError) as error:
-            raise ValueError(f"{path} is damaged ({type(error).__name__}: {error})") from error
         try:
             self.algorithm.restore_from_path(str(there.resolve()))
             torch.set_rng_state(torch.load(there / "torch_rng.pt"))
         except Exception as error:
-            raise ValueError(f"the checkpoint {there} cannot be read ({type(error).__name__}: {error})") from error
+            raise folders.FolderError(f"the checkpoint {there} cannot be read ({type(error).__name__}: {error})") from error
         past = min(self.snapshots, self.training.league.past)
         weights = self.algorithm.env_runner.module.get_state()
         self.algorithm.env_runner_group.foreach_env_runner(lambda runner: (runner.module.set_state(weights), runner.set_past(past)))
-        return True
 
-    def _append(self, name: str, columns: tuple[str, ...], rows: list[dict[str, Any]]) -> None:
-        path = self.folder / name
-        new = not path.exists() or not path.stat().st_size
+    def _append(self, table: folders.Lines, columns: tuple[str, ...], rows: list[dict[str, Any]]) -> None:
         if rows:
-            with path.open("a", newline="", encoding="utf-8") as file:
-                writer = csv.DictWriter(file, columns)
-                if new:
-                    writer.writeheader()
-                writer.writerows(rows)
+            table.add([_line(row, columns) for row in rows])
 
-    def _trim(self, name: str, last: int) -> None:
-        """Forget the rows of iterations after `last`."""
-        path = self.folder / name
-        lines = folders.whole_lines(path).decode().splitlines(keepends=True)
-        if lines:
-            kept = [line for line in lines[1:] if int(line.split(",", 1)[0]) <= last]
-            folders.write(path, "".join([lines[0], *kept]).encode())
+
+def finished(training: Training, folder: Path) -> dict[str, Any] | None:
+    """The content of ``result.json`` if `folder` holds this run, over and evaluated; None if there is something left to do.
+
+    Raises `folders.FolderError` (a ValueError) for a folder that holds another run or was changed.
+    """
+    saved = _saved(folder, training.parameters())
+    if saved.checkpoint is None or not all((folder / name).exists() for name in (RESULT_FILE, MODEL_FILE)):
+        return None
+    result = folders.read_sealed(folder / RESULT_FILE)
+    over = _over(training.run, saved.iteration, saved.seconds)
+    return result if over and result.get("iteration") == saved.iteration else None
+
+
+class Saved(NamedTuple):
+    """How far the run in a folder came; `checkpoint` is None if none was saved."""
+
+    checkpoint: Path | None = None
+    iteration: int = 0
+    steps: int = 0
+    seconds: float = 0.0
+    snapshots: int = 0
+
+
+def _saved(folder: Path, parameters: dict[str, Any]) -> Saved:
+    """What `folder` holds of the run with these parameters; FolderError if it holds anything else or was changed."""
+    if not folders.holds(folder, parameters, WHAT):
+        return Saved()
+    tables, path = _tables(folder, parameters), folder / STATE_FILE
+    rows = [len(table.read()) for table in tables]
+    if not path.exists():
+        # an interruption before the first state leaves nothing of later iterations
+        later = [old for old in sorted(folder.glob("checkpoint-*")) if old.name > "checkpoint-000001"]
+        if later or rows[0] > 1:
+            raise folders.FolderError(f"{path} is gone, but {later[0] if later else tables[0].path} is there: restore the file")
+        return Saved()
+    state = folders.read_sealed(path)
+    try:
+        there, sums, evaluated = folder / state["checkpoint"], dict(state["files"]), int(state["evaluations"])
+        saved = Saved(there, int(state["iteration"]), int(state["steps"]), float(state["seconds"]), int(state["snapshots"]))
+    except (ValueError, TypeError, KeyError) as error:
+        raise folders.FolderError(f"{path} is damaged ({type(error).__name__}: {error})") from error
+    for table, lines, number in zip(tables, rows, (saved.iteration, evaluated), strict=True):
+        if lines < number:
+            had = f"has {lines} lines below its header, but had {number} at iteration {saved.iteration}"
+            raise folders.FolderError(f"{table.path} {had}: restore the file")
+    found = _checksums(there)
+    changed = sorted(name for name in found.keys() | sums.keys() if found.get(name) != sums.get(name))
+    if changed:
+        why = "was changed" if changed[0] in found and changed[0] in sums else "is missing" if changed[0] in sums else "was added"
+        raise folders.FolderError(f"the checkpoint {there} cannot be read: {changed[0]} {why}")
+    return saved
+
+
+def _over(run: Run, iteration: int, seconds: float) -> bool:
+    done = run.iterations is not None and iteration >= run.iterations
+    return done or (run.minutes is not None and seconds >= 60 * run.minutes)
+
+
+def _tables(folder: Path, parameters: dict[str, Any]) -> tuple[folders.Lines, folders.Lines]:
+    """The tables of iterations and of evaluations."""
+    key = folders.key_of(parameters, WHAT)
+
+    def table(name: str, columns: tuple[str, ...]) -> folders.Lines:
+        return folders.Lines(folder / name, key, ",".join(columns), durable=True, remedy="restore the file")
+
+    return table("progress.csv", PROGRESS), table("evaluations.csv", EVALUATION)
+
+
+def _line(row: Mapping[str, Any], columns: tuple[str, ...]) -> str:
+    text = StringIO()
+    csv.DictWriter(text, columns, lineterminator="").writerow(row)
+    return text.getvalue()
+
+
+def _iteration(line: str) -> int:
+    return int(line.split(",", 1)[0])
+
+
+def _checksums(folder: Path) -> dict[str, str]:
+    """A checksum of every file below `folder`."""
+    return {
+        path.relative_to(folder).as_posix(): blake2b(path.read_bytes(), digest_size=8).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 def _number(value: Any) -> float:
