@@ -582,7 +582,7 @@ def warmup(processes: int | None) -> None:
             bar.n = done
             bar.set_postfix_str(working)
             if not terminal and working:
-                click.echo(f"{done} of {len(warming.STEPS)} done, next: {working}", err=True)
+                click.echo(f"{done} of {len(warming.STEPS)} done, at work: {working}", err=True)
 
         try:
             warming.warm_up(min(processes or _cores(), len(warming.STEPS)), progress, tick=bar.refresh)

@@ -164,7 +164,7 @@ def cache_text() -> str:
     """The folder and the versions in it, as text."""
     lines = []
     for place in _cache.FOLDERS or ():
-        lines.append(f"compiled code is kept in {place}" + ("" if _cache.writable(place) else ", which cannot be written"))
+        lines.append(f"compiled code is kept in {place}" if _cache.writable(place) else f"{place} cannot be written")
         if _cache.writable(place):
             break
     if not lines:
