@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from citadels_agents import Collector, SeatedBatch, View, make, play_games, registry, rollout
-from citadels_env import GERMAN, Batch, Game, _cache, _jit
+from citadels_agents.networks import Network, NetworkAgent
+from citadels_env import GERMAN, Batch, Game, _cache, _jit, observation
 from citadels_env.actions import N_ACTIONS
 
 
@@ -75,6 +76,16 @@ def _agents_by_question() -> None:
     play_games(GERMAN, [_InPython()] * GERMAN.players, 1)
 
 
+def _networks() -> None:
+    shapes = {"policy": (N_ACTIONS, observation.size()), "value": (1, observation.size())}
+    tensors = {f"{name}.weight": np.zeros(shape, np.float32) for name, shape in shapes.items()}
+    tensors |= {f"{name}.bias": np.zeros(shape[0], np.float32) for name, shape in shapes.items()}
+    network = NetworkAgent("network", Network(tensors))
+    network.act(View(Game(GERMAN), 0))
+    network.explain(Game(GERMAN))
+    play_games(GERMAN, [network, "random", "random", "random"], 1)
+
+
 def _one_search() -> None:
     make("ismcts:iterations=1,trees=2").act(View(Game(GERMAN), 0))
 
@@ -89,6 +100,7 @@ STEPS: dict[str, Callable[[], None]] = {
     "one search": _one_search,
     "random play-outs": _play_outs,
     "agents by question": _agents_by_question,
+    "networks": _networks,
     "experience": _experience,
 }
 
@@ -164,7 +176,7 @@ def cache_text() -> str:
     """The folder and the versions in it, as text."""
     lines = []
     for place in _cache.FOLDERS or ():
-        lines.append(f"compiled code is kept in {place}" + ("" if _cache.writable(place) else ", which cannot be written"))
+        lines.append(f"compiled code is kept in {place}" if _cache.writable(place) else f"{place} cannot be written")
         if _cache.writable(place):
             break
     if not lines:
