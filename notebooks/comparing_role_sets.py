@@ -97,8 +97,8 @@ as_short = table[table["rounds_low"] <= shortest["rounds_high"]]["name"]
 print(f"shortest: {shortest['name']} with {shortest['rounds']:.2f} rounds; not told apart from it: {', '.join(as_short)}")
 
 fairest = table.loc[table["rank"].idxmin()]
-deviation, low, high = (100 * fairest[name] for name in deviation)
-print(f"fairest: {fairest['name']} with a seat deviation of {deviation:.2f} points [{low:.2f}, {high:.2f}]")
+value, low, high = (100 * fairest[name] for name in deviation)
+print(f"fairest: {fairest['name']} with a seat deviation of {value:.2f} points [{low:.2f}, {high:.2f}]")
 print(f"  (by chance its rank may be {fairest['rank_low']} to {fairest['rank_high']})")
 unequal, fair = table["q_unequal"] <= 0.05, table["fair"] == 1
 for text, rows in ((f"fair within {100 * MARGIN:g} points", fair), ("unequal seats", unequal), ("neither shown", ~unequal & ~fair)):

@@ -167,13 +167,13 @@ def test_intervals_of_strengths_cover_with_few_replicates(replicates, spread):
     inner = np.arange(1, 5)
     aim, _ = stats._centred(drawn(20_000).sum(axis=0), inner)
     held, bootstrap = [], []
-    for _ in range(250):
+    for _ in range(200):
         clusters = drawn(replicates)
         value, low, high = stats.strength_intervals(clusters)
         held.append((low <= aim) & (aim <= high))
         low, high = stats._bootstrap_strengths(clusters, inner, 0.95, repeats=80)
         bootstrap.append((low <= aim) & (aim <= high))
-        assert value[1:5].mean() == pytest.approx(0)
+        assert np.sort(value)[1:5].mean() == pytest.approx(0)
     assert 0.935 < np.mean(held) < 0.975
     assert np.mean(bootstrap) < np.mean(held)
     if replicates == 10:

@@ -23,7 +23,7 @@ from . import stats
 MARGIN = 0.02  # within which of 1 / players the win shares of a fair set lie
 ERROR_RATE = 0.05  # the share of false ones among the sets that are called unequal or fair
 SETS_PER_EFFECT = 2  # with fewer sets, smoothing gains too little
-DRAWS = 2000  # for the intervals of ranks
+DRAWS, AT_ONCE = 1000, 50  # for the intervals of ranks
 
 SIGN = {row.name: 1.0 if k == 0 or ROLES[k - 1].rank != row.rank else -1.0 for k, row in enumerate(ROLES)}  # of a rank's two roles
 
@@ -58,12 +58,17 @@ class Seats:
         """The error covariance (sets, seats, seats) of the shares."""
         return self.factors[:, None, None] * self.covariance
 
-    def draw(self, rng: np.random.Generator) -> np.ndarray:
-        """Shares as they might as well be: (sets, seats)."""
+    def draw(self, rng: np.random.Generator, times: int) -> np.ndarray:
+        """Shares as they might as well be: (times, sets, seats)."""
         values, vectors = np.linalg.eigh(self.covariance)
         half = vectors * np.sqrt(np.maximum(values, 0))
-        fitted, own = rng.standard_normal((2, *self.shares.shape)) @ half.T / np.sqrt(self.games)[:, None]
-        return self.shares + np.sqrt((1 - self.kept) * self.inflation) * self.fit @ fitted + np.sqrt(self.kept) * own
+        n, seats = self.shares.shape
+        noise = np.zeros((n, times * seats))  # of all draws side by side: one large product
+        for part, by in ((1 - self.kept, self.fit), (self.kept, None)):
+            if part > 0:
+                own = (rng.standard_normal((n, times, seats)) @ half.T).reshape(n, -1) / np.sqrt(self.games)[:, None]
+                noise += np.sqrt(part) * own if by is None else np.sqrt(part * self.inflation) * (by @ own)
+        return self.shares + noise.reshape(n, times, seats).swapaxes(0, 1)
 
 
 def design(sets: Sequence[Sequence[str]]) -> np.ndarray:
@@ -153,11 +158,12 @@ def ranks(found: Seats, seed: int = 0, level: float = 0.95) -> tuple[np.ndarray,
     """The place of every set among all, 1 the fairest, and the ends of its interval, from drawing all shares `DRAWS` times."""
 
     def places(squares: np.ndarray) -> np.ndarray:
-        return np.argsort(np.argsort(squares, kind="stable"), kind="stable") + 1
+        return np.argsort(np.argsort(squares, axis=-1, kind="stable"), axis=-1, kind="stable") + 1
 
     rng = np.random.default_rng(seed)
     rank = places(found.squares)
     chance = 2 * found.factors * np.trace(found.covariance) / found.shares.shape[1]  # drawn shares have the error twice
-    drawn = np.array([places(stats.deviation(found.draw(rng)) ** 2 - chance) for _ in range(DRAWS)])
+    times = [min(AT_ONCE, DRAWS - done) for done in range(0, DRAWS, AT_ONCE)]
+    drawn = np.concatenate([places(stats.deviation(found.draw(rng, n)) ** 2 - chance) for n in times])
     low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2], axis=0, method="inverted_cdf")
     return rank, np.minimum(rank, low).astype(int), np.maximum(rank, high).astype(int)

@@ -410,7 +410,6 @@ def set_table(records: Sequence[Record], margin: float = fairness.MARGIN) -> pd.
         for seat, score in enumerate(total["scores"]):
             row[f"score_{seat}"] = score / n
         rates = total["wins"] / n
-        _put(row, "seat_deviation", stats.seat_deviation(rates, stats.covariance(total["wins"], squares["wins"], n) / n)[0])
         row["seat_deviation_observed"] = stats.deviation(rates)
         row["seat_deviation_by_chance"] = stats.chance_deviation(len(rates), n)
         row["p_fair"] = stats.fair_probability(rates, n)
@@ -418,8 +417,19 @@ def set_table(records: Sequence[Record], margin: float = fairness.MARGIN) -> pd.
             _put_share(row, name, total[name], n)
         rows.append(row)
     table = pd.DataFrame(rows)
+    (value, low, high), _ = stats.seat_deviation(*_rates(records))  # of all sets at once: it takes a while
+    at = table.columns.get_loc("seat_deviation_observed")
+    for place, (end, column) in enumerate((("", value), ("_low", low), ("_high", high))):
+        table.insert(at + place, f"seat_deviation{end}", column)
     table.insert(table.columns.get_loc("p_fair") + 1, "q_fair", false_discovery_control(table["p_fair"]))
     return pd.concat([table, fairness.fairness_table(fairness.seats(records), margin)], axis=1)
+
+
+def _rates(records: Sequence[Record]) -> tuple[np.ndarray, np.ndarray]:
+    """The win rates of the seats (sets, seats), and their error covariance (sets, seats, seats)."""
+    wins, games = (np.array([np.sum(record[name], axis=0) for record in records]) for name in ("wins", "games"))
+    covariance = stats.covariance(wins, np.array([record["squares"]["wins"] for record in records]), games)
+    return wins / games[:, None], covariance / games[:, None, None]
 
 
 def role_table(records: Sequence[Record]) -> pd.DataFrame:
@@ -489,8 +499,8 @@ def seat_deviation(records: Sequence[Record]) -> stats.Estimate:
     With several sets it is the interval of the square, jackknifed over blocks; near 0 it is a little too wide rather than too narrow.
     """
     if len(records) == 1:
-        wins, games = np.sum(records[0]["wins"], axis=0), np.sum(records[0]["games"])
-        return stats.seat_deviation(wins / games, stats.covariance(wins, records[0]["squares"]["wins"], games) / games)[0]
+        rates, covariance = _rates(records)
+        return stats.seat_deviation(rates[0], covariance[0])[0]
     return stats.root(*stats.jackknife_error(*_seat_squares(records)))
 
 
