@@ -14,9 +14,12 @@ import numpy as np
 from . import cards, districts, state, turn
 from ._jit import kernel
 from .actions import MAX_PLAYERS
-from .cards import N_DISTRICTS, N_RANKS, N_ROLES
+from .cards import DISTRICTS, N_DISTRICTS, N_RANKS, N_ROLES, ROLES
+from .checks import whole_number
+from .errors import InvalidArgumentError
+from .rules import Rules
 from .state import players
-from .vocabulary import Ask, Role, Turn
+from .vocabulary import ASKED, Ask, Role, Turn
 
 VERSION = 2  # changes whenever the meaning of an entry does
 
@@ -35,6 +38,18 @@ GAME_COLUMNS = (
 )  # fmt: skip
 RULE_COLUMNS = (*state.OPTIONS, "smithy cost", "smithy cards", "Observatory", "Imperial Treasury", "Factory", "Poor House")
 COST_COLUMNS = np.array([cards.OBSERVATORY, cards.IMPERIAL_TREASURY, cards.FACTORY, cards.POOR_HOUSE], np.int64)
+DISTRICT_NAMES = tuple(row.name for row in DISTRICTS)
+ROLE_NAMES = tuple(row.name for row in ROLES)
+RANK_NAMES = tuple(f"rank {rank + 1}" for rank in range(N_RANKS))
+QUESTIONS = tuple(ask.name for ask in Ask)
+VISITS = ("first visit", "second visit")
+# Columns that are 1 or 0 for yes and no; the others are numbers.
+FLAGS = frozenset((
+    "in play", "holds the crown", "drafted first", "answers now", "has the turn", "collects taxes", "receives the robbed gold",
+    "waits as the Witch", "completed first", "city complete", "action taken", "income taken", "power used", "only `end turn` left",
+    "has built", "Laboratory used", "Smithy used", "Museum used", "somebody has completed a city", "rank 1 has built this round",
+    *GAME_COLUMNS[-4:], *(name for name in state.OPTIONS if isinstance(Rules.__dataclass_fields__[name].default, bool)),
+))  # fmt: skip
 
 
 class Block(NamedTuple):
@@ -44,6 +59,8 @@ class Block(NamedTuple):
     shape: tuple[int, ...]
     high: int  # largest value, larger ones are cut off
     text: str
+    columns: tuple[str, ...]  # what the last axis counts
+    lines: tuple[str, ...] = ()  # what the first axis counts, where there are two
 
     @property
     def size(self) -> int:
@@ -54,31 +71,58 @@ class Block(NamedTuple):
 @cache
 def blocks(rows: int = MAX_PLAYERS) -> tuple[Block, ...]:
     """The blocks in order, for `rows` player rows (8: full form; the number of players: compact form)."""
+    everybody = tuple(f"player {row}" for row in range(rows))
     return (
-        Block("role_set", (N_ROLES,), 1, "the roles of the game"),
-        Block("deck_list", (N_DISTRICTS,), 9, "copies of each district in the game"),
-        Block("options", (len(RULE_COLUMNS),), 60, "options of the rules (words as their number), costs: " + ", ".join(RULE_COLUMNS)),
-        Block("question", (len(Ask),), 1, "one-hot: the question, if the observer must answer it"),
-        Block("subject", (N_DISTRICTS,), 1, "one-hot: the district that question is about (Graveyard, Wizard's build, Diplomat's offer)"),
-        Block("shown", (N_DISTRICTS,), 9, "cards shown to the observer by that question: drawn, in the hand looked at, in the deck"),
-        Block("turn", (len(TURN_COLUMNS),), 60, "this turn: " + ", ".join(TURN_COLUMNS)),
-        Block("game", (len(GAME_COLUMNS),), 255, ", ".join(GAME_COLUMNS)),
-        Block("called", (N_RANKS,), 1, "one-hot: the rank that is called; none in the draft"),
-        Block("face_up", (N_RANKS,), 1, "ranks lying face up this round"),
-        Block("murdered", (N_RANKS,), 1, "one-hot: the rank named by the Assassin"),
-        Block("robbed", (N_RANKS,), 1, "one-hot: the rank named by the Thief"),
-        Block("bewitched", (N_RANKS,), 1, "one-hot: the rank named by the Witch"),
-        Block("roles", (N_RANKS,), 1, "ranks the observer holds"),
-        Block("offered", (2, N_RANKS), 1, "ranks the observer could choose from at its first and second visit of the draft"),
-        Block("passed", (2, N_RANKS), 1, "ranks the observer passed on after each visit"),
-        Block("buried", (N_RANKS,), 1, "ranks the observer buried (two players)"),
-        Block("hand", (N_DISTRICTS,), 9, "cards in the observer's hand"),
-        Block("museum", (N_DISTRICTS,), 3, "cards the observer knows under the Museum"),
-        Block("players", (rows, len(PLAYER_COLUMNS)), 255, "one row per player: " + ", ".join(PLAYER_COLUMNS)),
-        Block("revealed", (rows, N_RANKS), 1, "ranks each player has revealed this round"),
-        Block("city", (rows, N_DISTRICTS), 9, "districts in each city, beautified ones included"),
-        Block("beautified", (rows, N_DISTRICTS), 9, "beautified districts in each city"),
-        Block("known", (rows - 1, N_DISTRICTS), 3, "cards the observer is sure of in the hand of each other player"),
+        Block("role_set", (N_ROLES,), 1, "the roles of the game", ROLE_NAMES),
+        Block("deck_list", (N_DISTRICTS,), 9, "copies of each district in the game", DISTRICT_NAMES),
+        Block("options", (len(RULE_COLUMNS),), 60, "options of the rules (words as their number), costs", RULE_COLUMNS),
+        Block("question", (len(Ask),), 1, "one-hot: the question, if the observer must answer it", QUESTIONS),
+        Block(
+            "subject",
+            (N_DISTRICTS,),
+            1,
+            "one-hot: the district that question is about (Graveyard, Wizard's build, Diplomat's offer)",
+            DISTRICT_NAMES,
+        ),
+        Block(
+            "shown",
+            (N_DISTRICTS,),
+            9,
+            "cards shown to the observer by that question: drawn, in the hand looked at, in the deck",
+            DISTRICT_NAMES,
+        ),
+        Block("turn", (len(TURN_COLUMNS),), 60, "this turn", TURN_COLUMNS),
+        Block("game", (len(GAME_COLUMNS),), 255, "figures of the game", GAME_COLUMNS),
+        Block("called", (N_RANKS,), 1, "one-hot: the rank that is called; none in the draft", RANK_NAMES),
+        Block("face_up", (N_RANKS,), 1, "ranks lying face up this round", RANK_NAMES),
+        Block("murdered", (N_RANKS,), 1, "one-hot: the rank named by the Assassin", RANK_NAMES),
+        Block("robbed", (N_RANKS,), 1, "one-hot: the rank named by the Thief", RANK_NAMES),
+        Block("bewitched", (N_RANKS,), 1, "one-hot: the rank named by the Witch", RANK_NAMES),
+        Block("roles", (N_RANKS,), 1, "ranks the observer holds", RANK_NAMES),
+        Block(
+            "offered",
+            (2, N_RANKS),
+            1,
+            "ranks the observer could choose from at its first and second visit of the draft",
+            RANK_NAMES,
+            VISITS,
+        ),
+        Block("passed", (2, N_RANKS), 1, "ranks the observer passed on after each visit", RANK_NAMES, VISITS),
+        Block("buried", (N_RANKS,), 1, "ranks the observer buried (two players)", RANK_NAMES),
+        Block("hand", (N_DISTRICTS,), 9, "cards in the observer's hand", DISTRICT_NAMES),
+        Block("museum", (N_DISTRICTS,), 3, "cards the observer knows under the Museum", DISTRICT_NAMES),
+        Block("players", (rows, len(PLAYER_COLUMNS)), 255, "figures of each player", PLAYER_COLUMNS, everybody),
+        Block("revealed", (rows, N_RANKS), 1, "ranks each player has revealed this round", RANK_NAMES, everybody),
+        Block("city", (rows, N_DISTRICTS), 9, "districts in each city, beautified ones included", DISTRICT_NAMES, everybody),
+        Block("beautified", (rows, N_DISTRICTS), 9, "beautified districts in each city", DISTRICT_NAMES, everybody),
+        Block(
+            "known",
+            (rows - 1, N_DISTRICTS),
+            3,
+            "cards the observer is sure of in the hand of each other player",
+            DISTRICT_NAMES,
+            everybody[1:],
+        ),
     )
 
 
@@ -124,13 +168,167 @@ def high(rows: int = MAX_PLAYERS) -> Any:
     return np.concatenate([np.full(block.size, block.high, np.uint8) for block in blocks(rows)])
 
 
+# --- reading it ---------------------------------------------------------------
+
+
+def names(rows: int = MAX_PLAYERS) -> tuple[str, ...]:
+    """The name of every entry, ``size(rows)`` different texts: "hand.Palace", "city.player 3.Palace", "options.city_size".
+
+    rows: player rows, 8 (full form) or the number of players (compact form); an entry has one name in both.
+    Raises InvalidArgumentError for another number of rows.
+    """
+    return _names(whole_number("rows", rows, 2, MAX_PLAYERS))
+
+
+@cache
+def _names(rows: int) -> tuple[str, ...]:
+    return tuple(
+        f"{block.name}.{line}{column}"
+        for block in blocks(rows)
+        for line in ([f"{line}." for line in block.lines] or [""])
+        for column in block.columns
+    )
+
+
+def describe(row: Any) -> dict[str, Any]:
+    """One observation in words: the blocks by their names, in nested dictionaries.
+
+    row: (size,) array of whole numbers, full or compact form.
+
+    Cards are dictionaries of counts by name ("hand": {"Palace": 1}), ranks are the names of their roles in this game, a one-hot
+    block is the one name or None, and options have the values of `Rules`.  "players" is a list with one dictionary per player
+    of the game, the observer first and then to the left: its figures, and its entries of the blocks with a row per player.
+    Numbers are cut off where the block's `high` says so: `max_rounds` reads 60 for 60 and more.
+
+    Raises InvalidArgumentError for anything but one row of a size that an observation has, and for values that none holds.
+    """
+    seen = row if isinstance(row, np.ndarray) else np.zeros(0)
+    sizes = {size(rows): rows for rows in range(2, MAX_PLAYERS + 1)}
+    if seen.ndim != 1 or len(seen) not in sizes or seen.dtype.kind not in "iu":
+        shown = f"{seen.dtype} of shape {seen.shape}" if isinstance(row, np.ndarray) else type(row).__name__
+        raise InvalidArgumentError(f"an observation is one array of {', '.join(map(str, sizes))} whole numbers, not {shown}")
+    rows = sizes[len(seen)]
+    if ((seen < 0) | (seen > high(rows))).any():
+        at = int(np.argmax((seen < 0) | (seen > high(rows))))
+        raise InvalidArgumentError(f"{names(rows)[at]} is {seen[at]}, but at most {high(rows)[at]} in an observation")
+    role_set = np.flatnonzero(view(seen, "role_set"))
+    held_by = {RANK_NAMES[role // 2]: ROLE_NAMES[role] for role in role_set}
+    result: dict[str, Any] = {}
+    of_players: dict[str, list[Any]] = {}
+    for block in blocks(rows):
+        part = view(seen, block.name)
+        if len(block.lines) in (rows, rows - 1) and block.lines[0].startswith("player"):
+            of_players[block.name] = [_read(block, line, held_by) for line in part]
+        elif block.lines:
+            result[block.name] = {name: _read(block, line, held_by) for name, line in zip(block.lines, part, strict=True)}
+        else:
+            result[block.name] = _read(block, part, held_by)
+    number = result["game"]["players"]
+    if not 2 <= number <= rows:
+        raise InvalidArgumentError(f"game.players is {number}, but this observation has room for 2 to {rows}")
+    result["players"] = [
+        {
+            **of_players["players"][k],
+            **{name: lines[k] for name, lines in of_players.items() if len(lines) == rows and name != "players"},
+            **({"known": of_players["known"][k - 1]} if k else {}),
+        }
+        for k in range(number)
+    ]
+    return result
+
+
+def _read(block: Block, values: Any, held_by: dict[str, str]) -> Any:
+    """One line of a block in words."""
+    if block.columns == RANK_NAMES:
+        named = [held_by.get(rank, rank) for rank in block.columns]
+    else:
+        named = list(block.columns)
+    if block.name == "options":
+        return {name: option_value(name, int(value)) for name, value in zip(named, values, strict=True)}
+    if block.name in ("turn", "game", "players"):
+        return {name: bool(value) if name in FLAGS else int(value) for name, value in zip(named, values, strict=True)}
+    there = [(name, int(value)) for name, value in zip(named, values, strict=True) if value]
+    if block.text.startswith("one-hot"):
+        if len(there) > 1:
+            raise InvalidArgumentError(f"{block.name} is {' and '.join(name for name, _ in there)} at once; an observation has one at most")
+        return there[0][0] if there else None
+    return dict(there) if block.columns == DISTRICT_NAMES else [name for name, _ in there]
+
+
+def option_words(name: str) -> tuple[str, ...]:
+    """What the numbers 0, 1, ... of a column of `options` mean, where its values are words; otherwise empty."""
+    option = Rules.__dataclass_fields__.get(name)
+    return tuple(option.metadata["values"]) if option is not None and isinstance(option.default, str) else ()
+
+
+def option_value(name: str, value: int) -> Any:
+    """The value of an option in `Rules` that a number in the block `options` stands for."""
+    words = option_words(name)
+    if words or name in FLAGS:
+        allowed = words or (False, True)
+        if value >= len(allowed):
+            raise InvalidArgumentError(f"options.{name} is {value}, but at most {len(allowed) - 1} in an observation")
+        return allowed[value]
+    return value
+
+
+# --- the page -----------------------------------------------------------------
+
+
 def table() -> str:
-    """The observation as a Markdown table (this is docs/observation.md)."""
-    lines = ["| block | first entry | shape | largest | meaning |", "|---|---:|---|---:|---|"]
+    """The blocks as a Markdown table."""
+    lines = ["| block | first entry | shape | largest | meaning | last axis |", "|---|---:|---|---:|---|---|"]
     at = offsets()
     for block in blocks():
         shape = " x ".join(map(str, block.shape))
-        lines.append(f"| `{block.name}` | {at[block.name]} | {shape} | {block.high} | {block.text} |")
+        lines.append(f"| `{block.name}` | {at[block.name]} | {shape} | {block.high} | {block.text} | {_AXES[block.columns]} |")
+    return "\n".join(lines) + "\n"
+
+
+_AXES = {
+    ROLE_NAMES: "[roles](#roles)",
+    RANK_NAMES: "[ranks](#roles)",
+    DISTRICT_NAMES: "[districts](#districts)",
+    QUESTIONS: "[questions](#questions)",
+    RULE_COLUMNS: "[options](#options)",
+    TURN_COLUMNS: "[turn](#turn)",
+    GAME_COLUMNS: "[game](#game)",
+    PLAYER_COLUMNS: "[players](#players)",
+}
+
+
+def orders() -> str:
+    """What the axes of the blocks count, as Markdown sections: roles, districts, questions, options, and the figures."""
+    parts = []
+    rows: list[tuple[Any, ...]] = [(k, row.name, row.rank - 1) for k, row in enumerate(ROLES)]
+    note = "On an axis of ranks, entry k is rank k + 1: whichever of its two roles is in the game."
+    parts.append(f"## Roles\n\n{note}\n\n" + _table(("entry", "role", "entry on an axis of ranks"), rows))
+    rows = [(k, row.name, row.colour.name.lower()) for k, row in enumerate(DISTRICTS)]
+    parts.append("## Districts\n\n" + _table(("entry", "district", "colour"), rows))
+    rows = [(ask.value, f"`{ask.name}`", ASKED[ask]) for ask in Ask]
+    parts.append("## Questions\n\n" + _table(("entry", "question", "what is asked"), rows))
+    rows = []
+    for k, name in enumerate(RULE_COLUMNS):
+        words = option_words(name)
+        if words:
+            values = ", ".join(f"{number} {word}" for number, word in enumerate(words))
+        elif name in FLAGS:
+            values = "0 no, 1 yes"
+        else:
+            values = "the number"
+        option = Rules.__dataclass_fields__.get(name)
+        text = option.metadata["text"] if option is not None else f"Cost of the {name}." if name in DISTRICT_NAMES else "Option `smithy`."
+        rows.append((k, f"`{name}`" if option is not None else name, values, text))
+    parts.append("## Options\n\n" + _table(("entry", "option", "values", "meaning"), rows))
+    for title, columns in (("Turn", TURN_COLUMNS), ("Game", GAME_COLUMNS), ("Players", PLAYER_COLUMNS)):
+        rows = [(k, name, "0 no, 1 yes" if name in FLAGS else "the number") for k, name in enumerate(columns)]
+        parts.append(f"## {title}\n\n" + _table(("entry", "figure", "values"), rows))
+    return "\n".join(parts)
+
+
+def _table(heads: tuple[str, ...], rows: list[tuple[Any, ...]]) -> str:
+    lines = ["| " + " | ".join(heads) + " |", "|---:|" + "---|" * (len(heads) - 1)]
+    lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
     return "\n".join(lines) + "\n"
 
 

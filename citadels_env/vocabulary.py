@@ -38,26 +38,48 @@ class Role(IntEnum):
 
 
 class Ask(IntEnum):
-    """A question; the functions `legal_<name>` and `<name>` stand side by side and answer it."""
+    """A question; the functions `legal_<name>` and `<name>` stand side by side and answer it, and ASKED says what it asks."""
 
-    NOTHING = 0  # the game is over
-    DRAFT = 1  # which role do you take?
-    BURY = 2  # two players: which role do you put away face down?
-    PLAY = 3  # what next in your turn, until `end turn`?
-    ACTION = 4  # gold or cards? (Witch's first half, bewitched turn, Hospital turn)
-    KEEP = 5  # which of the drawn cards do you keep?
-    NAME = 6  # Witch: which role do you bewitch?
-    DISCARD = 7  # Magician: which further card do you exchange with the deck?
-    WIZARD_TAKE = 8  # Wizard: which card of the hand you look at do you take?
-    WIZARD_BUILD = 9  # Wizard: do you build the card taken at once?
-    EXCHANGE = 10  # Diplomat: for which district do you exchange the one you offer?
-    LIGHTHOUSE = 11  # which card of the deck do you take?
-    BELL_TOWER = 12  # with how many districts does the game end?
-    GRAVEYARD = 13  # do you pay 1 gold for the destroyed district?
-    PARK = 14  # do you draw 2 cards?
-    CROWN = 15  # Emperor: who receives the crown?
-    TRIBUTE = 16  # what do you give the Emperor for the crown?
-    THANK = 17  # Ballroom: do you thank the crown?
+    NOTHING = 0
+    DRAFT = 1
+    BURY = 2
+    PLAY = 3
+    ACTION = 4
+    KEEP = 5
+    NAME = 6
+    DISCARD = 7
+    WIZARD_TAKE = 8
+    WIZARD_BUILD = 9
+    EXCHANGE = 10
+    LIGHTHOUSE = 11
+    BELL_TOWER = 12
+    GRAVEYARD = 13
+    PARK = 14
+    CROWN = 15
+    TRIBUTE = 16
+    THANK = 17
+
+
+ASKED = {
+    Ask.NOTHING: "The game is over",
+    Ask.DRAFT: "Which role do you take?",
+    Ask.BURY: "Two players: which role do you put away face down?",
+    Ask.PLAY: "What next in your turn, until `end turn`?",
+    Ask.ACTION: "Gold or cards? (Witch's first half, bewitched turn, Hospital turn)",
+    Ask.KEEP: "Which of the drawn cards do you keep?",
+    Ask.NAME: "Witch: which role do you bewitch?",
+    Ask.DISCARD: "Magician: which further card do you exchange with the deck?",
+    Ask.WIZARD_TAKE: "Wizard: which card of the hand you look at do you take?",
+    Ask.WIZARD_BUILD: "Wizard: do you build the card taken at once?",
+    Ask.EXCHANGE: "Diplomat: for which district do you exchange the one you offer?",
+    Ask.LIGHTHOUSE: "Which card of the deck do you take?",
+    Ask.BELL_TOWER: "With how many districts does the game end?",
+    Ask.GRAVEYARD: "Do you pay 1 gold for the destroyed district?",
+    Ask.PARK: "Do you draw 2 cards?",
+    Ask.CROWN: "Emperor: who receives the crown?",
+    Ask.TRIBUTE: "What do you give the Emperor for the crown?",
+    Ask.THANK: "Ballroom: do you thank the crown?",
+}
 
 
 class Turn(IntEnum):

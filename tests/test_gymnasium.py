@@ -17,14 +17,14 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from gymnasium.wrappers import FlattenObservation
+from gymnasium.wrappers import FlattenObservation, RenderCollection
 from gymnasium.wrappers import RecordEpisodeStatistics as RecordOneStatistics
 from gymnasium.wrappers.vector import RecordEpisodeStatistics
 
 from citadels_agents import make
 from citadels_agents.envs.single import CitadelsEnv
-from citadels_agents.envs.vector import CitadelsVectorEnv
-from citadels_env import AMERICAN, FRENCH, GERMAN, Game, observation
+from citadels_agents.envs.vector import OF_EACH, CitadelsVectorEnv
+from citadels_env import AMERICAN, FRENCH, GERMAN, Game, observation, picture
 from citadels_env.actions import N_ACTIONS, TAKE_GOLD
 from citadels_env.batch import next_seeds
 
@@ -515,7 +515,7 @@ def test_games_do_not_depend_on_threads() -> None:
         ({"rewards": "money"}, "rewards must be one of win, score, rank, not 'money'"),
         ({"mask_in": "pocket"}, "mask_in must be one of obs, info, both, not 'pocket'"),
         ({"illegal": "ignore"}, "illegal must be one of terminate, raise, not 'ignore'"),
-        ({"render_mode": "human"}, "render_mode must be one of None, ansi, not 'human'"),
+        ({"render_mode": "human"}, "render_mode must be one of None, ansi, rgb_array, not 'human'"),
         ({"rules": [GERMAN, GERMAN.with_(players=3)], "compact": True}, "same number of players"),
     ],
 )
@@ -676,3 +676,127 @@ def test_example_of_the_page_on_environments_runs(
 
 def test_there_are_examples() -> None:
     assert len(EXAMPLES) == 3
+
+
+# --- images, and attributes of single games ---------------------------------------
+
+
+def test_images_show_the_text_of_the_game() -> None:
+    one = gymnasium.make(ID, render_mode="rgb_array", seat=0)
+    one.reset(seed=4)
+    image = one.render()
+    assert (image.shape, image.dtype) == ((720, 1280, 3), np.uint8)
+    assert (image == picture.of_text(str(one.unwrapped.game))).all()
+    assert (one.render() == image).all()
+    before = str(one.unwrapped.game)
+    one.step(int(np.flatnonzero(one.unwrapped.action_masks())[0]))
+    assert str(one.unwrapped.game) != before
+    assert (one.render() != image).any()
+    envs = gymnasium.make_vec(ID, num_envs=2, render_mode="rgb_array", seat=0)
+    envs.reset(seed=4)
+    images = envs.render()
+    assert len(images) == 2
+    assert (images[0] == image).all()
+    assert (images[1] != image).any()
+
+
+@pytest.mark.parametrize("players", [2, 8])
+def test_an_image_has_room_for_any_game(players: int) -> None:
+    rules = GERMAN.with_(players=players, add_districts="all")
+    game, rng = Game(rules, 3), np.random.default_rng(3)
+    while not game.over:
+        image = picture.of_text(str(game))
+        edge = np.concatenate([image[-8:].reshape(-1, 3), image[:, -8:].reshape(-1, 3)])
+        assert (edge == picture.PAPER).all()  # nothing runs over the edge
+        assert (image < 100).any()
+        for _ in range(20):
+            if not game.over:
+                game.play(int(rng.choice(game.legal_indices())))
+    crowded = "\n".join(["Player 0: 3 gold", *(f"    hand: {', '.join(['School of Magic'] * 60)}" for _ in range(3))])
+    assert (picture.of_text(crowded)[-8:] == picture.PAPER).all()
+
+
+def test_gymnasiums_recorder_of_frames_takes_the_images() -> None:
+    env = RenderCollection(gymnasium.make(ID, render_mode="rgb_array"))
+    env.reset(seed=1)
+    env.step(int(np.flatnonzero(env.unwrapped.action_masks())[0]))
+    frames = env.render()
+    assert [frame.shape for frame in frames] == [(720, 1280, 3)] * 2
+
+
+def pair(**options: Any) -> tuple[Any, Any]:
+    """Our vector environment and Gymnasium's own, with the same games under way."""
+    ours = gymnasium.make_vec(ID, num_envs=3, opponents="random", **options)
+    theirs = gymnasium.make_vec(ID, num_envs=3, opponents="random", vectorization_mode="sync", **options)
+    for envs in (ours, theirs):
+        rng = np.random.default_rng(0)
+        observations, _ = envs.reset(seed=5)
+        for _ in range(30):
+            observations, *_ = envs.step(random_actions(observations["action_mask"], rng))
+    return ours, theirs
+
+
+def test_attributes_and_methods_of_single_games_are_those_of_gymnasiums_vector_environment() -> None:
+    ours, theirs = pair(render_mode="ansi")
+    for name in OF_EACH:
+        for one, other in ((ours.call(name), theirs.call(name)), (ours.get_attr(name), theirs.get_attr(name))):
+            assert type(one) is tuple
+            assert len(one) == 3
+            if name == "action_masks":
+                assert [mask.dtype for mask in one] == [np.bool_] * 3
+                assert all((a == b).all() for a, b in zip(one, other, strict=True))
+                assert all(a.any() for a in one)
+            elif name == "game":
+                assert list(map(str, one)) == list(map(str, other))
+            else:
+                assert one == other
+    assert ours.autoreset_mode == theirs.autoreset_mode == ours.metadata["autoreset_mode"]
+
+
+def test_masks_of_single_games_are_the_callers_own() -> None:
+    envs = gymnasium.make_vec(ID, num_envs=2, opponents="random", copy=False)
+    envs.reset(seed=0)
+    masks = envs.call("action_masks")
+    kept = [mask.copy() for mask in masks]
+    masks[0][:] = True
+    assert (envs.call("action_masks")[0] == kept[0]).all()
+    envs.step(np.array([mask.argmax() for mask in kept]))
+    assert (masks[1] == kept[1]).all()
+
+
+def test_the_render_mode_is_set_as_in_gymnasiums_vector_environment() -> None:
+    ours = CitadelsVectorEnv(3, render_mode="ansi")
+    theirs = SyncVectorEnv([lambda: CitadelsEnv(render_mode="ansi")] * 3)  # the wrappers of `make` refuse it
+    for envs in (ours, theirs):
+        envs.reset(seed=5)
+    for values in (["rgb_array"] * 3, "ansi", (None, None, None), "rgb_array"):
+        ours.set_attr("render_mode", values)
+        theirs.set_attr("render_mode", values)
+        assert ours.get_attr("render_mode") == theirs.get_attr("render_mode")
+    assert all((a == b).all() for a, b in zip(ours.call("render"), theirs.call("render"), strict=True))
+
+
+@pytest.mark.parametrize("name", ["seat", "game", "opponents", "rules", "level", "action_masks"])
+def test_what_cannot_be_set_is_refused(name: str) -> None:
+    envs = gymnasium.make_vec(ID, num_envs=2)
+    with pytest.raises(AttributeError, match=f"'{name}' cannot be set"):
+        envs.set_attr(name, 1)
+    assert not hasattr(envs, "level")
+
+
+@pytest.mark.parametrize("values", [["ansi"], ["ansi", None], ["ansi", "rgb_array"], "human", [1, 1], ()])
+def test_impossible_render_modes_are_refused_and_change_nothing(values: Any) -> None:
+    envs = gymnasium.make_vec(ID, num_envs=2, render_mode="ansi")
+    with pytest.raises(ValueError, match=r"render_mode must be one of|2 games, but"):
+        envs.set_attr("render_mode", values)
+    assert envs.get_attr("render_mode") == ("ansi", "ansi")
+
+
+@pytest.mark.parametrize("name", ["step", "reset", "close", "levels", "_batch"])
+def test_what_single_games_do_not_have_is_named(name: str) -> None:
+    envs = gymnasium.make_vec(ID, num_envs=2)
+    for call in (envs.call, envs.get_attr):
+        with pytest.raises(AttributeError, match=f"no '{name}' of single games; there are action_masks"):
+            call(name)
+    with pytest.raises(TypeError, match="no arguments"):
+        envs.call("action_masks", 1)

@@ -28,7 +28,7 @@ def test_the_rules_bring_no_learning_framework_and_no_plots():
     loaded = modules_after("import citadels_env; from citadels_env import Game, Batch, Rules, citadels_v0")
     assert "numba" in loaded
     # (Numba itself imports SciPy where it is installed)
-    assert not loaded & {"torch", "ray", "pandas", "matplotlib", "click", "tqdm", "citadels_agents", "citadels_experiments"}
+    assert not loaded & {"torch", "ray", "pandas", "matplotlib", "PIL", "click", "tqdm", "citadels_agents", "citadels_experiments"}
 
 
 def test_help_is_fast_because_it_imports_nothing_heavy():
@@ -96,7 +96,8 @@ def test_third_party_imports_are_declared():
                     imported.add(node.module.split(".")[0])
     third_party = imported - set(sys.stdlib_module_names) - set(PACKAGES)
     assert {"numpy", "numba", "click", "pandas"} <= third_party
-    assert {name.lower() for name in third_party} <= {name.replace("-", "_") for name in declared}
+    imported_as = {"pillow": "pil"}
+    assert {name.lower() for name in third_party} <= {imported_as.get(name, name.replace("-", "_")) for name in declared}
 
 
 def test_public_names_are_documented():

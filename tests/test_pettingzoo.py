@@ -18,7 +18,7 @@ from pettingzoo.test import api_test, parallel_api_test, render_test, seed_test,
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 
-from citadels_env import AMERICAN, FRENCH, GERMAN, Game, Rules, citadels_v0
+from citadels_env import AMERICAN, FRENCH, GERMAN, Game, Rules, citadels_v0, picture
 from citadels_env.actions import DRAW_CARDS, N_ACTIONS, TAKE_GOLD
 from citadels_env.cards import DISTRICTS
 
@@ -142,7 +142,7 @@ def test_names_and_spaces() -> None:
     env = citadels_v0.env(num_players=5)
     assert env.possible_agents == [f"player_{seat}" for seat in range(5)]
     assert str(env) == "citadels_v0"
-    assert env.metadata["render_modes"] == ["ansi"]
+    assert env.metadata["render_modes"] == ["ansi", "rgb_array"]
     for agent in env.possible_agents:
         assert env.action_space(agent) is env.action_space(agent)
         assert env.observation_space(agent) is env.observation_space(agent)
@@ -247,6 +247,14 @@ def test_render_shows_the_whole_game() -> None:
     env = citadels_v0.env(render_mode="ansi")
     env.reset(seed=4)
     assert env.render() == str(Game(GERMAN, seed=4))
+
+
+def test_images_show_the_same_as_the_text() -> None:
+    env = citadels_v0.env(render_mode="rgb_array")
+    env.reset(seed=4)
+    image = env.render()
+    assert (image.shape, image.dtype) == ((720, 1280, 3), np.uint8)
+    assert (image == picture.of_text(str(Game(GERMAN, seed=4)))).all()
 
 
 def test_render_without_a_mode_says_so() -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from gymnasium import spaces
 from pettingzoo import AECEnv
 
-from .. import batch, observation, scoring, state
+from .. import batch, observation, picture, scoring, state
 from ..actions import MAX_PLAYERS, N_ACTIONS
 from ..cards import N_DISTRICTS
 from ..game import Game
@@ -80,7 +80,7 @@ class raw_env(AECEnv[str, Any, Any]):
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (declared so by PettingZoo)
         "name": "citadels_v0",
-        "render_modes": ["ansi"],
+        "render_modes": ["ansi", "rgb_array"],
         "is_parallelizable": False,
         "render_fps": 1,
     }
@@ -105,7 +105,8 @@ class raw_env(AECEnv[str, Any, Any]):
             if value not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
-            gymnasium.logger.warn(f"there is no render mode {render_mode!r}, only 'ansi'; nothing will be rendered")
+            modes = " and ".join(map(repr, self.metadata["render_modes"]))
+            gymnasium.logger.warn(f"there is no render mode {render_mode!r}, only {modes}; nothing will be rendered")
             render_mode = None
         rules = GERMAN if rules is None else rules
         if not isinstance(rules, Rules):
@@ -293,12 +294,13 @@ class raw_env(AECEnv[str, Any, Any]):
             game.play(action)
         return game
 
-    def render(self) -> str | None:
-        """With `render_mode` "ansi": the whole game as text, what is hidden from the players included."""
+    def render(self) -> Any:
+        """The whole game, what is hidden from the players included: a text, or with "rgb_array" its image, (720, 1280, 3) uint8."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() does nothing without a render mode; make the environment with render_mode='ansi'")
             return None
-        return str(self.game)
+        text = str(self.game)
+        return text if self.render_mode == "ansi" else picture.of_text(text)
 
     def close(self) -> None:
         """Nothing is held that needs to be closed."""

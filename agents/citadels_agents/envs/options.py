@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from citadels_env import GERMAN, Game, Rules, observation
+from citadels_env import GERMAN, Game, Rules, observation, picture
 from citadels_env.actions import N_ACTIONS
 
 from ..seated import SELF, SeatedBatch
 
 MASK_IN = ("obs", "info", "both")
 ILLEGAL = ("terminate", "raise")
+RENDER_MODES = ("ansi", "rgb_array")
 ILLEGAL_REWARD = -1.0  # of the learner whose illegal answer ends a game
 _KEPT = ("states", "_steps", "games", "_masks", "_observations")  # all that changes in a SeatedBatch
 
@@ -35,7 +36,8 @@ class Seated:
     compact: observations with as many player rows as there are players instead of eight.
     illegal: what an illegal answer does.  "terminate": it ends the game with a reward of -1; "raise": it raises ValueError, and nothing
         changes.
-    render_mode: "ansi" or None.
+    render_mode: "ansi" (`render()` gives the whole game as text, hidden cards included), "rgb_array" (an image of that text,
+        (720, 1280, 3) uint8) or None.
 
     Raises ValueError for impossible options, naming them.
     """
@@ -58,7 +60,7 @@ class Seated:
         for name, value, allowed in (
             ("mask_in", mask_in, MASK_IN),
             ("illegal", illegal, ILLEGAL),
-            ("render_mode", render_mode, (None, "ansi")),
+            ("render_mode", render_mode, (None, *RENDER_MODES)),
         ):
             if value not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, not {value!r}")
@@ -106,6 +108,11 @@ class Seated:
     def _game(self, place: int) -> Game:
         batch = self._batch
         return Game.of_state(batch.rules[batch.games["rules"][place]], batch.states[place : place + 1])
+
+    def _picture(self, place: int) -> Any:
+        """The whole game, hidden cards included, in the render mode: text or image."""
+        text = str(self._game(place))
+        return text if self.render_mode == "ansi" else picture.of_text(text)
 
     def _refusal(self, place: int, action: Any) -> str:
         """Why an action is illegal, with the legal ones."""

@@ -11,7 +11,7 @@ from gymnasium.error import ResetNeeded
 from citadels_env import Game
 from citadels_env.actions import N_ACTIONS
 
-from .options import ILLEGAL_REWARD, Seated, seed_of
+from .options import ILLEGAL_REWARD, RENDER_MODES, Seated, seed_of
 
 _PLACE = np.zeros(1, np.int64)
 
@@ -33,7 +33,7 @@ class CitadelsEnv(Seated, gymnasium.Env[Any, Any]):
     `copy.deepcopy` and `pickle` keep the game in mid-play, and the games that follow it.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012 (declared so by Gymnasium)
+    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 1}  # noqa: RUF012 (declared so by Gymnasium)
 
     def __init__(
         self,
@@ -124,12 +124,12 @@ class CitadelsEnv(Seated, gymnasium.Env[Any, Any]):
         """A copy of the game as it stands, hidden cards included."""
         return self._game(0)
 
-    def render(self) -> str | None:
-        """The whole game as text, hidden cards included, with `render_mode="ansi"`."""
+    def render(self) -> Any:
+        """The whole game, hidden cards included: with `render_mode="ansi"` a text, with "rgb_array" its image (720, 1280, 3) uint8."""
         if self.render_mode is None:
             gymnasium.logger.warn('nothing is rendered without a render mode; make the environment with render_mode="ansi"')
             return None
-        return str(self.game)
+        return self._picture(0)
 
     def close(self) -> None:
         """Nothing is held that needs to be closed."""

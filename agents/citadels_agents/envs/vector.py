@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+import gymnasium
 import numpy as np
 from gymnasium import spaces
 from gymnasium.error import ResetNeeded
@@ -13,7 +14,11 @@ from citadels_env import Game
 from citadels_env.actions import N_ACTIONS
 from citadels_env.batch import DEAL, LOOK, next_seeds
 
-from .options import ILLEGAL_REWARD, Seated, seed_of
+from .options import ILLEGAL_REWARD, RENDER_MODES, Seated, seed_of
+from .single import CitadelsEnv
+
+# What `call` and `get_attr` give of every game, as `SyncVectorEnv` does with as many `CitadelsEnv`.
+OF_EACH = ("action_masks", "seat", "game", "render", "render_mode", "observation_space", "action_space", "metadata")
 
 
 class CitadelsVectorEnv(Seated, VectorEnv[Any, Any, Any]):
@@ -51,13 +56,13 @@ class CitadelsVectorEnv(Seated, VectorEnv[Any, Any, Any]):
         modes = {mode.name: mode for mode in AutoresetMode} | {mode.value: mode for mode in AutoresetMode}
         if not isinstance(autoreset_mode, AutoresetMode) and (not isinstance(autoreset_mode, str) or autoreset_mode not in modes):
             raise ValueError(f"autoreset_mode must be one of {', '.join(mode.name for mode in AutoresetMode)}, not {autoreset_mode!r}")
-        self._mode = autoreset_mode if isinstance(autoreset_mode, AutoresetMode) else modes[autoreset_mode]
+        self.autoreset_mode = autoreset_mode if isinstance(autoreset_mode, AutoresetMode) else modes[autoreset_mode]
         self._set_up(
             num_envs, threads, rules=rules, num_players=num_players, opponents=opponents, seat=seat, rewards=rewards, mask_in=mask_in,
             compact=compact, illegal=illegal, render_mode=render_mode,
         )  # fmt: skip
         self.num_envs = num_envs
-        self.metadata = {"render_modes": ["ansi"], "render_fps": 1, "autoreset_mode": self._mode}
+        self.metadata = {**CitadelsEnv.metadata, "autoreset_mode": self.autoreset_mode}
         self._copy = copy
         self.single_observation_space, self.single_action_space = self._space(), spaces.Discrete(N_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -122,7 +127,7 @@ class CitadelsVectorEnv(Seated, VectorEnv[Any, Any, Any]):
         batch, dealt = self._batch, self._over
         if not self._dealt:
             raise ResetNeeded("call reset() before the first step")
-        if self._mode == AutoresetMode.DISABLED and dealt.any():
+        if self.autoreset_mode == AutoresetMode.DISABLED and dealt.any():
             place = int(np.argmax(dealt))
             raise ResetNeeded(f"game {place} is over; reset it with options={{'reset_mask': ...}} before the next step")
         actions = np.asarray(actions)
@@ -152,7 +157,7 @@ class CitadelsVectorEnv(Seated, VectorEnv[Any, Any, Any]):
             rewards[places] = batch.rewards[places, batch.games["own"][places]]
             rewards[illegal] = ILLEGAL_REWARD
             infos = self._end(done, illegal, actions)
-        if self._mode != AutoresetMode.SAME_STEP:
+        if self.autoreset_mode != AutoresetMode.SAME_STEP:
             self._over = ended
             if dealt.any():
                 self._add(infos, "seat", self._seats, done | dealt)
@@ -225,6 +230,61 @@ class CitadelsVectorEnv(Seated, VectorEnv[Any, Any, Any]):
         """A copy of the game in a place, hidden cards included."""
         return self._game(place)
 
-    def render(self) -> tuple[str, ...] | None:
-        """The whole games as texts, hidden cards included, with `render_mode="ansi"`."""
-        return None if self.render_mode is None else tuple(str(self._game(place)) for place in range(self.num_envs))
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """An attribute of every game, or what its method returns: one entry a game, as in Gymnasium's `SyncVectorEnv`.
+
+        name: `action_masks` ((N_ACTIONS,) bool each, of the caller's own), `seat`, `game`, `render`, `render_mode`, `observation_space`,
+            `action_space` or `metadata`, which are those of `CitadelsEnv`.
+
+        Raises AttributeError for another name, and TypeError for arguments (none of these takes any).
+        """
+        if name not in OF_EACH:
+            hint = f"; call {name}() of the vector environment itself" if name in ("step", "reset", "close") else ""
+            raise AttributeError(f"there is no {name!r} of single games; there are {', '.join(OF_EACH)}{hint}")
+        if args or kwargs:
+            raise TypeError(f"{name} takes no arguments")
+        number = range(self.num_envs)
+        if name == "action_masks":
+            return tuple(self._batch.masks().copy())
+        if name == "seat":
+            return tuple(self._seats.tolist())
+        if name == "game":
+            return tuple(self._game(place) for place in number)
+        if name == "render":
+            return self.render() or (None,) * self.num_envs
+        value = {
+            "render_mode": self.render_mode,
+            "observation_space": self.single_observation_space,
+            "action_space": self.single_action_space,
+            "metadata": CitadelsEnv.metadata,
+        }[name]
+        return (value,) * self.num_envs
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """`call` without arguments."""
+        return self.call(name)
+
+    def set_attr(self, name: str, values: Any) -> None:
+        """Set an attribute of all games: `render_mode` is the only one that can be changed.
+
+        values: one for all games, or a list or tuple with one for each, which must be equal.
+
+        Raises AttributeError for another name, and ValueError for values that cannot be; nothing is changed then.
+        """
+        if name != "render_mode":
+            raise AttributeError(
+                f"{name!r} cannot be set: games are made with their options, and only render_mode may change later; make a new environment"
+            )
+        every = list(values) if isinstance(values, list | tuple) else [values] * self.num_envs
+        if len(every) != self.num_envs:
+            raise ValueError(f"there are {self.num_envs} games, but {len(every)} values")
+        if any(value != every[0] for value in every) or every[0] not in (None, *RENDER_MODES):
+            raise ValueError(f"render_mode must be one of None, {', '.join(RENDER_MODES)}, the same in all games, not {values!r}")
+        self.render_mode = every[0]
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Every whole game, hidden cards included: with `render_mode="ansi"` texts, with "rgb_array" images (720, 1280, 3) uint8."""
+        if self.render_mode is None:
+            gymnasium.logger.warn('nothing is rendered without a render mode; make the environment with render_mode="ansi"')
+            return None
+        return tuple(self._picture(place) for place in range(self.num_envs))
