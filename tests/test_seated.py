@@ -662,7 +662,7 @@ def test_a_copied_batch_continues_identically() -> None:
         ({"opponents": "nobody"}, "no agent 'nobody'"),
         ({"opponents": ["random", "nobody", "random"]}, "no agent 'nobody'"),
         ({"opponents": {"nobody": 1.0}}, "no agent 'nobody'"),
-        ({"opponents": "ismcts:iterations=none"}, "iterations is a number"),
+        ({"opponents": "ismcts:iterations=none"}, "iterations must be a whole number"),
         ({"opponents": ["random", "expert"]}, "4 players need 3 opponents, not 2: random, expert"),
         ({"rules": SHORT, "opponents": ["random"] * 6}, "8 players need 7 opponents, not 6"),
         ({"opponents": {"self": -1.0, "random": 3.0}}, "opponents must be 2 shares, none of them negative"),

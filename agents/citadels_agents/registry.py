@@ -11,15 +11,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from citadels_env import Game, Rules, engine, state
+from citadels_env import AgentSpecError, Game, InvalidArgumentError, Rules, engine, state
 from citadels_env.actions import MAX_PLAYERS
 from citadels_env.batch import GOLDEN, game_seeds
+from citadels_env.checks import MAX_GAMES, items, one_of, seed_number, shown, thread_number, true_or_false, whole_number
 
-from . import arena, evaluation, personas, search
+from . import arena, evaluation, personas, search, specs
 from ._trees import grow_tree, tree_table
 from .belief import BELIEF_SHAPE, LEVELS
 
-DEFAULTS = {"iterations": 1000, "horizon": 0, "exploration": 0.3, "widening": 1.0, "opponents": "persona", "persona": "expert", "trees": 1}
 LONGEST = 200_000  # nodes of a tree that is bounded by time
 
 
@@ -27,11 +27,15 @@ class View:
     """What one seat knows of a game: the only thing an agent is given.
 
     Attributes: seat, rules, question, observation (full form, uint8), mask (bool).
+
+    Raises InvalidArgumentError for a game that is over and an impossible seed.
     """
 
     def __init__(self, game: Game, seed: int = 0) -> None:
+        if not isinstance(game, Game):
+            raise InvalidArgumentError(f"game must be a Game, not {shown(game)}")
         if game.actor is None:
-            raise ValueError("the game is over; nobody has anything to answer")
+            raise InvalidArgumentError("the game is over; nobody has anything to answer")
         self.seat: int = game.actor
         self.rules: Rules = game.rules
         self.question: str = game.question or ""
@@ -71,7 +75,7 @@ class KernelAgent:
 
     def __init__(self, name: str, row: Any, milliseconds: float = 0.0, trees: int = 1) -> None:
         self.name = name
-        self.row = row  # AGENT array of one
+        self.row = row  # AGENT array of one, with numbers in the ranges of `specs`
         self.milliseconds = milliseconds
         self.trees = trees
         self.in_kernel = not milliseconds and trees == 1
@@ -164,10 +168,10 @@ class AgentError(RuntimeError):
 _FACTORIES: dict[str, Callable[..., Any]] = {}
 
 
-def _network(file: str = "", choice: str = "best") -> Any:
+def _network(file: str, choice: str) -> Any:
     """The trained network of a file (imported when it is asked for)."""
     if not file:
-        raise ValueError("network needs the file that was trained: network:file=PATH")
+        raise AgentSpecError("the file that was trained is missing: network:file=PATH")
     from .networks import NetworkAgent
 
     return NetworkAgent.load(file, choice)
@@ -177,11 +181,16 @@ _FACTORIES["network"] = _network
 
 
 def register(name: str, factory: Callable[..., Agent]) -> None:
-    """Make `factory(**options)` available as ``make("name:option=value")``; raises ValueError if the name is taken."""
+    """Make `factory(**options)` available as ``make("name:option=value")``.
+
+    Raises AgentSpecError (a ValueError) if the name is taken or cannot stand in a spec, and for a factory that cannot be called.
+    """
+    if not isinstance(name, str) or not name or any(sign in name for sign in ":,= "):
+        raise AgentSpecError(f"a name is a text without colon, comma, equals sign or space, unlike {shown(name)}")
     if name in names():
-        raise ValueError(f"there is an agent {name!r} already")
-    if not name or any(sign in name for sign in ":,= "):
-        raise ValueError(f"a name has no colon, comma, equals sign or space, unlike {name!r}")
+        raise AgentSpecError(f"there is an agent {name!r} already")
+    if not callable(factory):
+        raise AgentSpecError(f"the factory of {name} must be something to call, not {shown(factory)}")
     _FACTORIES[name] = factory
 
 
@@ -193,73 +202,54 @@ def names() -> tuple[str, ...]:
 def make(spec: str) -> Any:
     """The agent of a spec: a name, and options after a colon, such as ``ismcts:iterations=1000,persona=expert``.
 
-    Personas take `inference` (none, elimination, behavioural).  ismcts and cheating take iterations or milliseconds,
-    persona, inference, horizon (rounds played after the present one before estimating), exploration, widening,
-    opponents (search or persona) and trees (searched side by side and added up).  network takes `file`, what `citadels train` or
-    `citadels export` wrote, and choice (best or sample).
+    The options of the agents that come along, with their ranges, are in `specs` and docs/agents.md.  The factory of an agent that was
+    registered gets the texts of its options.
 
-    Raises ValueError for an unknown name, option or value.
+    Raises AgentSpecError (a ValueError) for an unknown name or option, an impossible value, an option without a value or
+    named twice, and whatever ValueError or TypeError a factory raises.
     """
-    name, _, rest = spec.partition(":")
+    name, given = specs.texts(spec)
     if name not in names():
-        raise ValueError(f"there is no agent {name!r}; the agents are {', '.join(names())}")
-    options = {}
-    for part in filter(None, rest.split(",")):
-        key, sign, value = part.partition("=")
-        if not sign:
-            raise ValueError(f"{spec}: an option is written name=value, not {part!r}")
-        options[key] = value
+        raise AgentSpecError(f"there is no agent {shown(name)}; the agents are {', '.join(names())}")
+    options: dict[str, Any] = specs.read(spec, name, given) if name in specs.OPTIONS else dict(given)
     if name in _FACTORIES:
         try:
             agent = _FACTORIES[name](**options)
-        except TypeError as error:
-            raise ValueError(f"{spec}: {error}") from error
-        agent.name = spec
+            agent.name = spec
+        except (TypeError, ValueError, AttributeError) as error:
+            raise AgentSpecError(f"{spec}: {error}") from error
         return agent
     row = state.records(1, arena.AGENT)
-    allowed = {"random": (), "ismcts": (*DEFAULTS, "milliseconds", "inference"), "cheating": (*DEFAULTS, "milliseconds", "inference")}
-    for key in options:
-        known = allowed.get(name, ("inference",))
-        if key not in known:
-            raise ValueError(f"{spec}: {name} has no option {key!r}" + (f"; it has {', '.join(known)}" if known else ""))
     if name == "random":
         return KernelAgent(spec, row)
-    persona = options.get("persona", DEFAULTS["persona"]) if name in ("ismcts", "cheating") else name
-    if persona not in personas.PERSONAS:
-        raise ValueError(f"{spec}: there is no persona {persona!r}; the personas are {', '.join(personas.PERSONAS)}")
+    persona = options.get("persona", name)
     row["w"], row["duel"], row["kind"] = personas.PERSONAS[persona], personas.DUELS[persona], arena.WEIGHED
-    if "inference" in options:
-        if options["inference"] not in LEVELS:
-            raise ValueError(f"{spec}: inference is one of {', '.join(LEVELS)}, not {options['inference']!r}")
+    if options["inference"] is not None:
         row["w"]["inference"] = row["duel"]["inference"] = LEVELS.index(options["inference"])
     if name not in ("ismcts", "cheating"):
         return KernelAgent(spec, row)
     row["kind"] = arena.SEARCHING
     settings = row["search"]
-    if options.get("opponents", "search") not in ("search", "persona"):
-        raise ValueError(f"{spec}: opponents is search or persona, not {options['opponents']!r}")
-    settings["opponents"] = options.get("opponents", DEFAULTS["opponents"]) == "persona"
     settings["cheating"] = name == "cheating"
-    for key, least in (("iterations", 1), ("horizon", 0)):
-        settings[key] = _number(spec, key, options.get(key, DEFAULTS[key]), int, least)
-    for key in ("exploration", "widening"):
-        settings[key] = _number(spec, key, options.get(key, DEFAULTS[key]), float, 0)
-    milliseconds = _number(spec, "milliseconds", options.get("milliseconds", 0), float, 0)
-    return KernelAgent(spec, row, milliseconds, _number(spec, "trees", options.get("trees", 1), int, 1))
-
-
-def _number(spec: str, key: str, value: Any, kind: Callable[[Any], Any], least: float) -> Any:
-    try:
-        number = kind(value)
-    except ValueError:
-        number = least - 1
-    if number < least:
-        raise ValueError(f"{spec}: {key} is a number of at least {least}, not {value!r}")
-    return number
+    settings["opponents"] = options["opponents"] == "persona"
+    for key in ("iterations", "horizon", "exploration", "widening"):
+        settings[key] = options[key]
+    return KernelAgent(spec, row, options["milliseconds"], options["trees"])
 
 
 def _agent(agent: Any) -> Any:
-    return make(agent) if isinstance(agent, str) else agent
+    """The agent of a spec; an agent as it is."""
+    if isinstance(agent, str):
+        return make(agent)
+    if not callable(getattr(agent, "act", None)):
+        raise AgentSpecError(f"an agent is a spec or an object with a name and act(view), not {shown(agent)}")
+    return agent
+
+
+def _rules(rules: Any) -> Rules:
+    if not isinstance(rules, Rules):
+        raise InvalidArgumentError(f"rules must be Rules, such as GERMAN.with_(players=5), not {shown(rules)}")
+    return rules
 
 
 def play_lineups(rules: Rules, lineups: Iterable[Sequence[Any]], seeds: Any, threads: int = 1) -> Any:
@@ -268,15 +258,19 @@ def play_lineups(rules: Rules, lineups: Iterable[Sequence[Any]], seeds: Any, thr
     Kernel agents play inside the kernel, on `threads` threads; a game with any other agent is played through `Game`.
     The same rules, line-up and seed give the same game.
 
-    Raises ValueError for a line-up of a wrong length and `AgentError` for an agent that fails.
+    Raises InvalidArgumentError for a line-up of a wrong length and impossible seeds or threads, AgentSpecError for what is no
+    agent (both are ValueErrors), and `AgentError` for an agent that fails.
     """
-    every = [[_agent(agent) for agent in lineup] for lineup in lineups]
-    seeds = np.asarray(seeds, np.uint64)
+    players, threads = _rules(rules).players, thread_number(threads)
+    if isinstance(lineups, str) or not isinstance(lineups, Iterable):
+        raise InvalidArgumentError(f"lineups must be a list of line-ups, not {shown(lineups)}")
+    every = [[_agent(agent) for agent in items("a line-up", lineup, "agents")] for lineup in lineups]
+    seeds = _seeds(seeds)
     if len(every) != len(seeds):
-        raise ValueError(f"there are {len(every)} line-ups, but {len(seeds)} seeds")
+        raise InvalidArgumentError(f"there are {len(every)} line-ups, but {len(seeds)} seeds")
     for lineup in every:
-        if len(lineup) != rules.players:
-            raise ValueError(f"a line-up has {rules.players} agents, not {len(lineup)}")
+        if len(lineup) != players:
+            raise InvalidArgumentError(f"a line-up has {players} agents, not {len(lineup)}")
     results = np.zeros(len(every), arena.RESULT)
     inside = [k for k, lineup in enumerate(every) if all(getattr(agent, "in_kernel", False) for agent in lineup)]
     if inside:
@@ -290,6 +284,14 @@ def play_lineups(rules: Rules, lineups: Iterable[Sequence[Any]], seeds: Any, thr
     for k in sorted(set(range(len(every))) - set(inside)):
         results[k] = _play_through_game(rules, every[k], int(seeds[k]), k)
     return results
+
+
+def _seeds(seeds: Any) -> Any:
+    """Seeds as an array of uint64."""
+    if isinstance(seeds, np.ndarray) and seeds.dtype == np.uint64 and seeds.ndim == 1:
+        return seeds
+    listed = list(seeds) if isinstance(seeds, np.ndarray) and seeds.ndim == 1 else items("seeds", seeds, "seeds")
+    return np.array([seed_number(seed) for seed in listed], np.uint64)
 
 
 def _play_through_game(rules: Rules, lineup: Sequence[Any], seed: int, number: int) -> Any:
@@ -331,16 +333,14 @@ def play_games(
     so that every agent sits everywhere equally often.  Game k depends on (rules, agents, seed, k) only, not on
     `num_games` or `threads`; its deck and the roles laid aside depend on (rules, seed, k) alone.
 
-    Raises ValueError for an unknown agent or an impossible number.
+    Raises AgentSpecError for an unknown agent, and InvalidArgumentError for an impossible number; both are ValueErrors.
     """
-    players = rules.players
-    named = [agents] * players if isinstance(agents, str) else list(agents)
+    players = _rules(rules).players
+    named = [agents] * players if isinstance(agents, str) else items("agents", agents, "agents or specs")
     if len(named) != players:
-        raise ValueError(f"there are {players} seats, but {len(named)} agents: {', '.join(map(str, named))}")
-    if num_games < 1:
-        raise ValueError(f"num_games must be at least 1, not {num_games}")
-    if threads < 1:
-        raise ValueError(f"threads must be at least 1, not {threads}")
+        raise InvalidArgumentError(f"there are {players} seats, but {len(named)} agents: {', '.join(map(str, named))}")
+    num_games, threads = whole_number("num_games", num_games, 1, MAX_GAMES), thread_number(threads)
+    rotate = true_or_false("rotate", rotate)
     made = [_agent(agent) for agent in named]
     seeds = game_seeds(seed, num_games)
     seating = arena.rotated(range(players), players, num_games if rotate else 1)[:, :players]
@@ -356,8 +356,11 @@ def belief(game: Game, seat: int, level: str = "behavioural", persona: str = "ex
     """How likely each player holds each rank, as `seat` sees it: (players, ranks) float64 array.
 
     level: none, elimination or behavioural (see belief.py), the last with the persona's idea of what roles are worth.
-    Raises ValueError for another level.
+    Raises InvalidArgumentError for another level or persona, and for a seat that is none.
     """
+    one_of("level", level, LEVELS)
+    one_of("persona", persona, personas.PERSONAS)
+    seat = whole_number("seat", seat, 0, game.rules.players - 1)
     table = np.zeros(BELIEF_SHAPE)
     arena.believe_once(game.redeal(seat, 0)._states, seat, make(f"{persona}:inference={level}").row, table)
     return table[: game.rules.players, : len(game.rules.roles)]
