@@ -1,6 +1,7 @@
 """The options of agents as data: what `make` reads and checks, what its errors say, and the tables of docs/agents.md."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from citadels_env import AgentSpecError
@@ -32,10 +33,8 @@ class Option(NamedTuple):
             return value
         number: Any = value
         whole = isinstance(self.most, int)
-        try:
+        with suppress(ValueError):  # the check says what it should be
             number = int(value) if whole else float(value)
-        except ValueError:
-            pass  # the check says what it should be
         if whole:
             return whole_number(what, number, int(self.least), int(self.most), AgentSpecError)
         return real_number(what, number, self.least, self.most, AgentSpecError)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .click_types import Finite
+
 if TYPE_CHECKING:
     from citadels_env import Rules
 
@@ -68,11 +70,11 @@ class _Players(click.ParamType):
         found: list[int] = []
         for piece in value.split(","):
             first, _, last = piece.partition("-")
-            if not (first.strip().isdigit() and (last or first).strip().isdigit()):
+            if not (first.strip().isdecimal() and (last or first).strip().isdecimal()):
                 self.fail(f"{value!r} is no number of players, such as 4 or 2-8 or 2,4,6", param, ctx)
+            if len(first.strip() + last.strip()) > 2 or not 2 <= int(first) <= int(last or first) <= 8:
+                self.fail(f"{value!r}: there are 2 to 8 players", param, ctx)
             found += range(int(first), int(last or first) + 1)
-        if not found or min(found) < 2 or max(found) > 8:
-            self.fail(f"{value!r}: there are 2 to 8 players", param, ctx)
         return tuple(dict.fromkeys(found))
 
 
@@ -205,7 +207,7 @@ def _agents_from(path: Path) -> tuple[str, str]:
 @click.option(
     "--blocks", type=click.IntRange(2), help=f"Blocks of each duel ({BLOCKS}; with --precision at most this many, {MOST_BLOCKS})."
 )
-@click.option("--precision", type=click.FloatRange(0, 0.5, True, True), help="Stop when every win share is known within this: 0.02.")
+@click.option("--precision", type=Finite(0, 0.5, True, True), help="Stop when every win share is known within this: 0.02.")
 @click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True, help="Same seed, same games.")
 @click.option("--threads", type=click.IntRange(1), help="Threads (all cores); they do not change the results.")
 @click.option("--on-error", type=click.Choice(["continue", "stop"]), default="continue", show_default=True, help="When an agent fails.")
@@ -410,7 +412,7 @@ def _allowed(values: Any) -> str:
 @click.option("--generations", default=120, show_default=True, type=click.IntRange(1))
 @click.option("--population", default=20, show_default=True, type=click.IntRange(4), help="Candidates of a generation.")
 @click.option("--games", default=240, show_default=True, type=click.IntRange(8), help="Games per candidate and scenario.")
-@click.option("--sigma", default=0.5, show_default=True, help="Size of the first steps.")
+@click.option("--sigma", default=0.5, show_default=True, type=Finite(1e-6, 100), help="Size of the first steps.")
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(1))
 @click.option("--threads", default=1, show_default=True, type=click.IntRange(1))
 @click.option("--duel", is_flag=True, help="Tune for two players.")
@@ -462,7 +464,7 @@ def _needs_extra(error: ImportError) -> click.ClickException:
 @click.option("--address", help="Of a Ray cluster, such as auto or ray://host:10001; without it Ray runs on this machine alone.")
 @click.option("--threads", type=click.IntRange(1), help="Threads of torch in the learning process (all cores).")
 @click.option("--iterations", type=click.IntRange(1), help="Stop after so many, instead of what the file says.")
-@click.option("--minutes", type=click.FloatRange(0, min_open=True), help="Stop after so many of training, instead of what the file says.")
+@click.option("--minutes", type=Finite(0, min_open=True), help="Stop after so many of training, instead of what the file says.")
 def train(
     config: str,
     out: Path | None,

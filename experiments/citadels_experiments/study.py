@@ -10,7 +10,6 @@ difference between two sets sharper, but averages over many sets less sharp, sin
 
 import json
 import time
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -27,10 +26,13 @@ import pandas as pd
 import citadels_agents
 import citadels_env
 from citadels_agents import make, play_games
-from citadels_env import ROLES, Rules
+from citadels_env import ROLES, InvalidArgumentError, Rules
+from citadels_env.batch import checked_rules
+from citadels_env.checks import MAX_GAMES, items, names_list, seed_number, true_or_false, whole_number
 
 from . import folders, stats
 
+MOST_SEED = 2**63 - 1  # fits into a signed integer, as tables have them
 BLOCKS = 20  # blocks of games per set, for the intervals of what is computed over several sets
 RANKS = tuple(tuple(row.name for row in ROLES if row.rank == rank) for rank in range(1, 10))
 RANK_OF = {row.name: row.rank for row in ROLES}
@@ -68,7 +70,10 @@ def role_sets(players: int, size: int | None = None, only: Iterable[str] = (), e
 
 @dataclass(frozen=True)
 class Study:
-    """What is played: for each of `sets`, `games` games under `rules` (its own roles do not count) by `agents`."""
+    """What is played: for each of `sets`, `games` games under `rules` (its own roles do not count) by `agents`.
+
+    Raises InvalidArgumentError, RulesError or AgentSpecError (all of them ValueErrors) for what cannot be played.
+    """
 
     rules: Rules
     sets: tuple[tuple[str, ...], ...]
@@ -78,12 +83,21 @@ class Study:
     paired: bool = False
 
     def __post_init__(self) -> None:
-        if not self.sets:
-            raise ValueError("a study needs at least one role set")
-        if self.games < 2:
-            raise ValueError(f"a study plays two or more games per set, not {self.games}")
+        checked_rules(self.rules)
+        if not items("sets", self.sets, "role sets"):
+            raise InvalidArgumentError("a study needs at least one role set")
+        for name, value in (
+            ("sets", tuple(names_list("sets", roles) for roles in self.sets)),
+            ("agents", names_list("agents", self.agents)),
+            ("games", whole_number("games", self.games, 2, MAX_GAMES)),  # per set
+            ("seed", seed_number(self.seed, "seed", MOST_SEED)),
+            ("paired", true_or_false("paired", self.paired)),
+        ):
+            object.__setattr__(self, name, value)
         if len(self.agents) not in (1, self.players):
-            raise ValueError(f"name one agent, or one for each of the {self.players} seats, not {len(self.agents)}")
+            raise InvalidArgumentError(f"name one agent, or one for each of the {self.players} seats, not {len(self.agents)}")
+        for agent in dict.fromkeys(self.agents):
+            make(agent)
         for index in range(len(self.sets)):
             self.rules_of(index)
 
@@ -98,9 +112,7 @@ class Study:
 
     def rules_of(self, index: int) -> Rules:
         """The rules of set number `index`."""
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*Emperor and Queen")
-            return self.rules.with_(roles=self.sets[index])
+        return self.rules.quietly(roles=self.sets[index])
 
     def seed_of(self, index: int) -> int:
         """The seed that ``play_games`` gets for set number `index`."""

@@ -24,10 +24,12 @@ import numpy as np
 import pandas as pd
 
 from citadels_agents import RESULT, AgentError, make, play_lineups
-from citadels_env import Rules
+from citadels_env import InvalidArgumentError, Rules
+from citadels_env.batch import checked_rules
+from citadels_env.checks import MAX_GAMES, names_list, one_of, real_number, seed_number, whole_number
 
 from . import folders, stats
-from .study import files, sources
+from .study import MOST_SEED, files, sources
 
 DESIGNS = ("duel", "mixed")
 FIRST_CHECK = 10  # replicates before the precision is looked at for the first time
@@ -46,7 +48,10 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Tournament:
-    """What is played: `blocks` replicates, or fewer if all win shares are known within `precision` before."""
+    """What is played: `blocks` replicates, or fewer if all win shares are known within `precision` before.
+
+    Raises InvalidArgumentError or AgentSpecError (ValueErrors) for what cannot be played.
+    """
 
     rules: Rules
     agents: tuple[str, ...]
@@ -59,17 +64,23 @@ class Tournament:
     check: InitVar[bool] = True  # that the agents are known
 
     def __post_init__(self, check: bool) -> None:
-        if self.design not in (*DESIGNS, "both"):
-            raise ValueError(f"the design is duel, mixed or both, not {self.design!r}")
+        checked_rules(self.rules)
+        for field, value in (
+            ("agents", names_list("agents", self.agents)),
+            ("fields", names_list("fields", self.fields)),
+            ("design", one_of("design", self.design, (*DESIGNS, "both"))),
+            ("blocks", whole_number("blocks", self.blocks, 2, MAX_GAMES)),
+            ("seed", seed_number(self.seed, "seed", MOST_SEED)),
+            ("precision", None if self.precision is None else real_number("precision", self.precision, 0, 0.5)),
+        ):
+            object.__setattr__(self, field, value)
+        if self.precision in (0, 0.5):
+            raise InvalidArgumentError(f"the precision is half the width of an interval, between 0 and 0.5, not {self.precision}")
         for names in (self.agents, self.fields):
             if len(set(names)) < len(names):
-                raise ValueError(f"an agent is named twice: {', '.join(names)}")
+                raise InvalidArgumentError(f"an agent is named twice: {', '.join(names)}")
         if len(self.names) < 2:
-            raise ValueError("a tournament needs two agents or more")
-        if self.blocks < 2:
-            raise ValueError(f"a tournament needs two blocks or more, not {self.blocks}")
-        if self.precision is not None and not 0 < self.precision < 0.5:
-            raise ValueError(f"the precision is half the width of an interval, between 0 and 0.5, not {self.precision}")
+            raise InvalidArgumentError("a tournament needs two agents or more")
         for name in self.names if check else ():
             make(name)
 
@@ -136,7 +147,7 @@ class Tournament:
         for name in ("agents", "fields"):
             plain[name] = tuple(plain[name])
         plain["modules"] = tuple(map(tuple, plain["modules"]))
-        return cls(**plain | {"rules": Rules.from_json(json.dumps(plain["rules"]))}, check=check)
+        return cls(**plain | {"rules": Rules.from_dict(plain["rules"])}, check=check)
 
 
 def mixed_lineups(agents: int, players: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
@@ -243,8 +254,7 @@ def run(
     ``failures.jsonl`` and written down up to there in ``failures/``.  With `on_error` "stop" it ends the tournament
     with `AgentFailedError`; what was played before its block stays, and another run goes on from there.
     """
-    if on_error not in ("stop", "continue"):
-        raise ValueError(f"on_error is stop or continue, not {on_error!r}")
+    one_of("on_error", on_error, ("stop", "continue"))
     there = _continue(folder, t) if folder is not None else None
     tables = [] if there is None else [there]
     units = Units(t)
