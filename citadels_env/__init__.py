@@ -9,7 +9,16 @@ import gymnasium
 
 from .batch import Batch
 from .cards import DISTRICTS, ROLES
-from .errors import AgentSpecError, CitadelsError, IllegalActionError, InvalidArgumentError, NotationError, PositionError, RulesError
+from .errors import (
+    AgentSpecError,
+    CitadelsError,
+    IllegalActionError,
+    InvalidArgumentError,
+    NotationError,
+    PositionError,
+    RulesError,
+    RulesWarning,
+)
 from .game import Game
 from .rules import AMERICAN, EDITIONS, FRENCH, GERMAN, Rules
 from .vocabulary import Ask, Colour, Role
@@ -34,6 +43,7 @@ __all__ = [
     "Role",
     "Rules",
     "RulesError",
+    "RulesWarning",
 ]
 __version__ = "0.1.0"
 

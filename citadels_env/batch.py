@@ -12,6 +12,8 @@ from . import actions, engine, hidden, observation, scoring, state, turn
 from ._jit import entry, kernel
 from .actions import MAX_PLAYERS, N_ACTIONS
 from .cards import N_DISTRICTS
+from .checks import MAX_SIDE_BY_SIDE, items, one_of, seed_number, shown, thread_number, true_or_false, whole_number, whole_numbers
+from .errors import IllegalActionError, InvalidArgumentError
 from .rules import Rules
 
 DEAL, RESUME, LOOK = -1, -2, -3  # answers of `advance` that are no actions
@@ -141,12 +143,31 @@ def in_chunks(function: Any, n: int, threads: int, least: int = LEAST_CHUNK) -> 
 
 
 def game_seeds(seed: int, n: int, first: int = 0) -> Any:
-    """The seeds of games `first` to `first` + n - 1 of a batch with `seed`: (n,) uint64 array; game k's depends on `seed` and k only."""
-    if not 0 <= seed < 2**64:
-        raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed}")
+    """The seeds of games `first` to `first` + n - 1 of a batch with `seed`: (n,) uint64 array; game k's depends on `seed` and k only.
+
+    Raises InvalidArgumentError (a ValueError) for an impossible seed.
+    """
+    seed = seed_number(seed)
     with np.errstate(over="ignore"):
         number = np.arange(n, dtype=np.uint64) + np.uint64(first) + np.uint64(1)
         return _mix(number * GOLDEN + np.uint64(seed) * np.uint64(0xD1342543DE82EF95))
+
+
+def checked_rules(rules: Any) -> Rules:
+    """`rules` as they are; raises InvalidArgumentError for anything but `Rules`."""
+    if not isinstance(rules, Rules):
+        raise InvalidArgumentError(f"rules must be Rules, such as GERMAN.with_(players=5), not {shown(rules)}")
+    return rules
+
+
+def rules_list(rules: Any) -> list[Rules]:
+    """One or several `Rules` as a list; raises InvalidArgumentError for anything else, and for none at all."""
+    if isinstance(rules, Rules):
+        return [rules]
+    found = [checked_rules(one) for one in items("rules", rules, "Rules")]
+    if not found:
+        raise InvalidArgumentError("rules must hold at least one set of rules, not none")
+    return found
 
 
 def fill_in_rules(states: Any, rules: Sequence[Rules], rows: int) -> Any:
@@ -194,6 +215,9 @@ class Batch:
     seeds: (N,) uint64, the seed of the game being played in each place.
 
     A copy (`copy.deepcopy`, `pickle`) continues identically.
+
+    Raises InvalidArgumentError (a ValueError), naming the argument and what is allowed, for anything impossible: a batch holds
+    1 to 1,000,000 games (some 6 kB each).
     """
 
     _VIEWS: tuple[str, ...] = ("rewards", "seeds", "_answers")  # parts of other arrays
@@ -209,17 +233,17 @@ class Batch:
         threads: int = 1,
         compact: bool = False,
     ) -> None:
-        every = [rules] * (1 if num_games is None else num_games) if isinstance(rules, Rules) else list(rules)
-        if not every:
-            raise ValueError(f"a batch needs at least one game, not {num_games}")
+        every = rules_list(rules)
+        if num_games is not None:
+            num_games = whole_number("num_games", num_games, 1, MAX_SIDE_BY_SIDE)
+            if isinstance(rules, Rules):
+                every *= num_games
         if num_games is not None and len(every) != num_games:
-            raise ValueError(f"num_games is {num_games}, but there are {len(every)} rules")
-        if rewards not in scoring.REWARDS:
-            raise ValueError(f"rewards must be one of {', '.join(scoring.REWARDS)}, not {rewards!r}")
-        if compact and len({r.players for r in every}) > 1:
-            raise ValueError("compact observations need the same number of players in all games")
-        if threads < 1:
-            raise ValueError(f"threads must be at least 1, not {threads}")
+            raise InvalidArgumentError(f"num_games is {num_games}, but there are {len(every)} rules")
+        one_of("rewards", rewards, scoring.REWARDS)
+        if true_or_false("compact", compact) and len({r.players for r in every}) > 1:
+            raise InvalidArgumentError("compact observations need the same number of players in all games")
+        auto_reset, threads, seed = true_or_false("auto_reset", auto_reset), thread_number(threads), seed_number(seed)
         n = len(every)
         self.num_games = n
         self.rules = every
@@ -284,11 +308,11 @@ class Batch:
     def step(self, answers: Any) -> None:
         """Answer in every game: `answers` is an array of N actions (ignored where a game is over).
 
-        Raises ValueError, naming the game and the action, if one is not legal; nothing is changed then.
+        Raises IllegalActionError, naming the game and the action, if one is not legal, and InvalidArgumentError for what are no N
+        whole numbers (both are ValueErrors); nothing is changed then.
         """
-        answers = np.asarray(answers)
-        if answers.shape != (self.num_games,) or answers.dtype.kind not in "iu":
-            raise ValueError(f"answers must be {self.num_games} whole numbers, not {answers.dtype} of shape {answers.shape}")
+        if not isinstance(answers, np.ndarray) or answers.shape != (self.num_games,) or answers.dtype.kind not in "iu":
+            answers = whole_numbers("answers", answers, self.num_games)
         self._check(answers)
         self._answers[:] = answers
         if not self._auto_reset:
@@ -305,7 +329,7 @@ class Batch:
                 action = int(answers[k])
                 name = actions.split(action)[0] if 0 <= action < N_ACTIONS else "no action"
                 legal_here = ", ".join(map(str, np.flatnonzero(self._masks[k])[:20]))
-                raise ValueError(f"action {action} ({name}) is not legal in game {k}; legal there: {legal_here}")
+                raise IllegalActionError(f"action {action} ({name}) is not legal in game {k}; legal there: {legal_here}")
 
     def observations(self) -> Any:
         """(N, size) uint8: what the actor of each game sees (zeros where it is over); a live array.
@@ -320,10 +344,16 @@ class Batch:
         return self._observations
 
     def observe(self, seats: Any) -> Any:
-        """(N, size) uint8: what `seats` (one per game, or one for all) see; a new array."""
-        seats = np.broadcast_to(np.asarray(seats, np.int64), (self.num_games,)).copy()
+        """(N, size) uint8: what `seats` (one per game, or one for all) see; a new array.
+
+        Raises InvalidArgumentError (a ValueError) for what are no players of their games.
+        """
+        if np.ndim(seats) == 0:
+            seats = np.full(self.num_games, whole_number("seats", seats, 0, MAX_PLAYERS - 1))
+        seats = whole_numbers("seats", seats, self.num_games)
         if (seats < 0).any() or (seats >= self.states["rules"]["n_players"]).any():
-            raise ValueError(f"seats must be players of their games, not {seats}")
+            raise InvalidArgumentError(f"seats must be players of their games, not {shown(seats)}")
+        seats = seats.astype(np.int64)
         result = np.zeros((self.num_games, self.observation_size), np.uint8)
         observe(self.states, seats, result, self._templates, self.observation_rows, N_DISTRICTS)
         return result
@@ -339,7 +369,10 @@ class Batch:
         return int(sum(counts))
 
     def deal(self, seed: int | None = None) -> None:
-        """Deal new games everywhere: from `seed`, or each place's next game."""
+        """Deal new games everywhere: from `seed`, or each place's next game.
+
+        Raises InvalidArgumentError (a ValueError) for an impossible seed.
+        """
         if seed is None:
             self.seeds[:] = next_seeds(self.seeds)
         else:

@@ -1,4 +1,4 @@
-"""What can be wrong with what a user gives: one exception per kind, all of them ValueErrors.
+"""What can be wrong with what a user gives: one exception per kind, all of them ValueErrors; and one warning.
 
 Whatever raises one of these has changed nothing.  A wrong type is refused in the same way as a wrong value.
 """
@@ -30,3 +30,7 @@ class IllegalActionError(CitadelsError):
 
 class AgentSpecError(CitadelsError):
     """A text that names no agent, or an agent with impossible options."""
+
+
+class RulesWarning(UserWarning):
+    """Rules that may be played, but hardly mean what was wanted."""

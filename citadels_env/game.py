@@ -8,6 +8,8 @@ import numpy as np
 from . import actions, batch, cards, notation, observation, position, state
 from .actions import MAX_PLAYERS, N_ACTIONS
 from .cards import DISTRICTS, N_DISTRICTS, N_RANKS, ROLES
+from .checks import seed_number, shown, true_or_false, whole_number
+from .errors import CitadelsError, IllegalActionError, InvalidArgumentError
 from .rules import GERMAN, Rules
 from .vocabulary import Ask, Turn
 
@@ -19,20 +21,18 @@ class Game:
     """One game of Citadels under `rules`; the same rules, seed and answers give the same game.
 
     Seats are numbered from 0, to the left.  Answers are texts such as ``"build Palace"`` or action indices.
+
+    Raises InvalidArgumentError (a ValueError) for rules that are none and an impossible seed.
     """
 
     def __init__(self, rules: Rules = GERMAN, seed: int = 0) -> None:
         self._begin(rules, seed)
-        self._steps["seed"] = seed
+        self._steps["seed"] = self.seed
         self._advance(batch.DEAL)
 
     def _begin(self, rules: Rules, seed: int) -> None:
-        if not isinstance(rules, Rules):
-            raise ValueError(f"rules must be Rules, such as GERMAN.with_(players=5), not {rules!r}")
-        if isinstance(seed, bool) or not hasattr(seed, "__index__") or not 0 <= seed < 2**64:
-            raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}")
-        self.rules = rules
-        self.seed = int(seed)
+        self.rules = batch.checked_rules(rules)
+        self.seed = seed_number(seed)
         self._answered: list[tuple[int, int, int]] = []  # seat, action, owner * 2 + coin of a single district on the table
         self._start: dict[str, Any] | None = None  # the position the game began from
         self._redealt = False
@@ -47,9 +47,10 @@ class Game:
         """Views of single fields: NumPy takes half a microsecond to find a field of a record."""
         self._answer, self._depth, self._actors = self._steps["answer"], self._states["depth"], self._states["actor"]
         self._shown = self._mask[0].view(np.bool_), self._seen[0]
+        self._is_legal = self._mask[0].item  # NumPy's fastest way to one number
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key not in ("_answer", "_depth", "_actors", "_shown")}
+        return {key: value for key, value in self.__dict__.items() if key not in ("_answer", "_depth", "_actors", "_shown", "_is_legal")}
 
     def __setstate__(self, contents: dict[str, Any]) -> None:
         self.__dict__.update(contents)
@@ -60,7 +61,8 @@ class Game:
         """A game that stands just before the next rank is called, and then calls it.
 
         The dictionary is described in `citadels_env.position`.  Everything it does not name is dealt from `seed`.
-        Raises ValueError, naming what is wrong, for a position that cannot be.
+        Raises PositionError (a ValueError), naming what is wrong, for a position that cannot be, and InvalidArgumentError for
+        rules that are none and an impossible seed.
         """
         game = cls.__new__(cls)
         game._begin(rules, seed)
@@ -71,7 +73,15 @@ class Game:
 
     @classmethod
     def of_state(cls, rules: Rules, states: Any, seed: int = 0) -> "Game":
-        """A game that goes on from the first record of `states` (see `citadels_env.state`), played by `rules`; it has no notation."""
+        """A game that goes on from the first record of `states` (see `citadels_env.state`), played by `rules`; it has no notation.
+
+        Raises InvalidArgumentError (a ValueError) for anything but an array of such records, of games of as many players.
+        """
+        batch.checked_rules(rules)
+        if not isinstance(states, np.ndarray) or states.dtype != state.STATE or states.ndim != 1 or not len(states):
+            raise InvalidArgumentError(f"states must be an array of records of state.STATE, not {shown(states)}")
+        if states["rules"]["n_players"][0] != rules.players:
+            raise InvalidArgumentError(f"rules are for {rules.players} players, the state for {int(states['rules']['n_players'][0])}")
         game = cls.__new__(cls)
         game._begin(rules, seed)
         own = state.copied(game._states["rules"])
@@ -83,7 +93,7 @@ class Game:
 
     @classmethod
     def replay(cls, text: str) -> "Game":
-        """The game that `notation` wrote; raises ValueError, naming the line, if it is not one."""
+        """The game that `notation` wrote; raises NotationError (a ValueError), naming the line, if it is not one."""
         return notation.replay(cls, text)
 
     def _advance(self, answer: int) -> None:
@@ -125,10 +135,12 @@ class Game:
 
     def legal(self) -> list[str]:
         """The legal answers as texts, in the order of their indices."""
-        return [self.describe(int(index)) for index in self.legal_indices()]
+        seat = self.actor or 0
+        return [self._text(seat, action, self._single(action)) for action in self.legal_indices().tolist()]
 
     def describe(self, action: int) -> str:
-        """The text of an action for the seat that must answer."""
+        """The text of an action for the seat that must answer; raises InvalidArgumentError (a ValueError) for what is no action."""
+        action = whole_number("action", action, 0, N_ACTIONS - 1)
         return self._text(self.actor or 0, action, self._single(action))
 
     def _single(self, action: int) -> int:
@@ -148,9 +160,10 @@ class Game:
     def play(self, answer: str | int) -> "Game":
         """Answer the open question; returns the game itself.
 
-        Raises ValueError for an answer that is not legal, listing those that are; the game is unchanged then.
+        Raises IllegalActionError (a ValueError) for an answer that is not legal, listing those that are, and for what is no text
+        and no whole number; the game is unchanged then.
         """
-        action = self._index(answer)
+        action = answer if type(answer) is int and 0 <= answer < N_ACTIONS and self._is_legal(answer) else self._index(answer)
         self._answered.append((int(self._actors[0, self._depth[0] - 1]), action, self._single(action) if action >= actions.OFFER else -1))
         self._advance(action)
         return self
@@ -159,10 +172,10 @@ class Game:
         """Answer by index and return (mask, observation) of whoever answers next, in one call of the kernel.
 
         mask: (N_ACTIONS,) bool, observation: full form, uint8; both are live arrays that the next `step` overwrites.
-        Raises ValueError as `play` does.
+        Raises IllegalActionError (a ValueError) as `play` does, and for texts, too.
         """
-        if not (0 <= action < N_ACTIONS and self._mask[0, action]):
-            self._index(action)
+        if not (type(action) is int and 0 <= action < N_ACTIONS and self._is_legal(action)):
+            action = self._number(action)
         self._answered.append((self._actors[0, self._depth[0] - 1], action, self._single(action) if action >= actions.OFFER else -1))
         self._answer[0] = action
         _advance(self._states, self._steps, self._mask, self._seen, self._templates, 0, False, MAX_PLAYERS, N_DISTRICTS, 0, 1)
@@ -174,28 +187,42 @@ class Game:
         return [f"player {seat}: {self._text(seat, action, single)}" for seat, action, single in self._answered]
 
     def _index(self, answer: str | int) -> int:
-        if self.over:
-            raise ValueError(f"the game is over; {answer!r} answers no question")
-        if type(answer) is int and 0 <= answer < N_ACTIONS and self._mask[0, answer]:
-            return answer
-        if isinstance(answer, str):
-            texts = dict(zip(self.legal(), self.legal_indices(), strict=True))
+        """The index of a legal answer."""
+        if isinstance(answer, str) and not self.over:
+            texts = dict(zip(self.legal(), self.legal_indices().tolist(), strict=True))
             if answer in texts:
                 return int(texts[answer])
-        elif hasattr(answer, "__index__") and not isinstance(answer, bool):
-            index = int(answer)
-            if 0 <= index < N_ACTIONS and self._mask[0, index]:
-                return index
-            if 0 <= index < N_ACTIONS:
-                answer = f"{index} ({self.describe(index)})"
-        raise ValueError(f"{answer!r} is not a legal answer of player {self.actor} to {self.question}; legal: {', '.join(self.legal())}")
+            raise self._refusal(shown(answer))
+        return self._number(answer)
+
+    def _number(self, answer: Any) -> int:
+        """The index of a legal answer that is given as a whole number."""
+        try:
+            index = whole_number("action", answer)
+        except InvalidArgumentError:
+            raise self._refusal(shown(answer)) from None
+        if not 0 <= index < N_ACTIONS:
+            raise self._refusal(shown(answer))
+        if not self._is_legal(index):
+            raise self._refusal(f"{index} ({self.describe(index)})")
+        return index
+
+    def _refusal(self, answer: str) -> IllegalActionError:
+        if self.over:
+            return IllegalActionError(f"the game is over; {answer} answers no question")
+        return IllegalActionError(
+            f"{answer} is not a legal answer of player {self.actor} to {self.question}; legal: {', '.join(self.legal())}"
+        )
 
     # --- what lies on the table -------------------------------------------------
 
     def _seat(self, seat: int) -> int:
-        if not hasattr(seat, "__index__") or not 0 <= seat < self.rules.players:
-            raise ValueError(f"there is no player {seat!r}; the players are 0 to {self.rules.players - 1}")
-        return int(seat)
+        """A seat that there is; raises InvalidArgumentError for any other."""
+        try:
+            return whole_number("seat", seat, 0, self.rules.players - 1)
+        except InvalidArgumentError:
+            text = f"seat: there is no player {shown(seat)}; the players are 0 to {self.rules.players - 1}"
+            raise InvalidArgumentError(text) from None
 
     @property
     def gold(self) -> tuple[int, ...]:
@@ -209,7 +236,8 @@ class Game:
 
     def city(self, seat: int) -> list[str]:
         """The districts of a city in the order of the table; a beautified one is written with a star."""
-        standing, coins = self._states["city"][0, self._seat(seat)], self._states["coins"][0, seat]
+        seat = self._seat(seat)
+        standing, coins = self._states["city"][0, seat], self._states["coins"][0, seat]
         names = []
         for card in range(N_DISTRICTS):
             plain = int(standing[card]) - int(coins[card])
@@ -223,7 +251,8 @@ class Game:
 
     def roles(self, seat: int) -> list[str]:
         """The roles a seat holds this round, whether revealed or not."""
-        return [self._role(rank) for rank in range(N_RANKS) if self._states["owner"][0, rank] == self._seat(seat)]
+        seat = self._seat(seat)
+        return [self._role(rank) for rank in range(N_RANKS) if self._states["owner"][0, rank] == seat]
 
     def revealed(self, seat: int) -> list[str]:
         """The roles a seat has revealed this round."""
@@ -287,9 +316,9 @@ class Game:
         return tuple(int(n) for n in self._states["score"][0, : self.rules.players])
 
     def winners(self) -> list[int]:
-        """The seats that won, several if they share it; raises ValueError before the end."""
+        """The seats that won, several if they share it; raises CitadelsError (a ValueError) before the end."""
         if not self.over:
-            raise ValueError("the game is not over; it has no winners yet")
+            raise CitadelsError("the game is not over; it has no winners yet")
         return [seat for seat in range(self.rules.players) if self._steps["rewards"][0, seat] > 0]
 
     # --- hidden information and copies ------------------------------------------
@@ -298,10 +327,12 @@ class Game:
         """What `seat` (default: the one to answer) sees: uint8 array, see docs/observation.md; a new array.
 
         `compact` gives as many player rows as there are players instead of eight.
+
+        Raises InvalidArgumentError (a ValueError) for a seat that there is not.
         """
         if seat is None:
             seat = self.actor or 0
-        rows = self.rules.players if compact else MAX_PLAYERS
+        rows = self.rules.players if true_or_false("compact", compact) else MAX_PLAYERS
         result = np.zeros((1, observation.size(rows)), np.uint8)
         templates = batch.templates_of(self.rules, rows)
         batch.observe(self._states, np.array([self._seat(seat)]), result, templates, rows, N_DISTRICTS)
@@ -311,9 +342,12 @@ class Game:
         """A copy of the game with other hidden cards, roles and chances, consistent with all that `seat` knows.
 
         It has no notation, its log begins anew, and its seed is not the game's: they would tell what is hidden.
+
+        Raises InvalidArgumentError (a ValueError) for a seat that there is not and an impossible seed.
         """
+        seat, seed = self._seat(seat), seed_number(seed)
         copy = self.clone()
-        batch.redeal(copy._states, np.array([self._seat(seat)]), batch.game_seeds(seed, 1))
+        batch.redeal(copy._states, np.array([seat]), batch.game_seeds(seed, 1))
         copy._redealt = True
         copy.seed, copy._answered, copy._start = seed, [], None
         copy._steps["seed"] = seed
@@ -337,9 +371,12 @@ class Game:
     # --- as text ----------------------------------------------------------------
 
     def notation(self) -> str:
-        """The whole game as text: rules, seed or position, answers (see `citadels_env.notation`)."""
+        """The whole game as text: rules, seed or position, answers (see `citadels_env.notation`).
+
+        Raises CitadelsError (a ValueError) for a game with redealt cards.
+        """
         if self._redealt:
-            raise ValueError("a game with redealt cards has no notation: its deal comes from no seed of the rules")
+            raise CitadelsError("a game with redealt cards has no notation: its deal comes from no seed of the rules")
         return notation.write(self.rules, self.seed, self._start, self.log, self.scores() if self.over else None)
 
     def __repr__(self) -> str:

@@ -28,6 +28,7 @@ import numpy as np
 
 from . import batch, cards, roles, state, turn
 from .cards import DISTRICT_INDEX, ROLE_INDEX
+from .checks import items, shown, whole_number
 from .errors import PositionError
 from .names import canonical
 from .rules import Rules
@@ -41,24 +42,21 @@ NAMERS = {"murdered": "Assassin", "bewitched": "Witch", "robbed": "Thief"}
 
 
 def normalised(position: Mapping[str, Any]) -> dict[str, Any]:
-    """A deep copy in plain lists and dictionaries; raises ValueError for unknown keys."""
+    """A deep copy in plain lists and dictionaries; raises PositionError (a ValueError) for unknown keys."""
     if not isinstance(position, Mapping):
-        raise ValueError(f"a position is a dictionary, not {position!r}")
+        raise PositionError(f"a position is a dictionary, not {shown(position)}")
     for key in position:
         if key not in KEYS:
-            raise ValueError(f"a position has no key {key!r}; the keys are {', '.join(KEYS)}")
+            raise PositionError(f"a position has no key {shown(key)}; the keys are {', '.join(KEYS)}")
     result = {key: list(value) if isinstance(value, tuple | set) else value for key, value in position.items()}
     if "players" in position:
-        players = position["players"]
-        if isinstance(players, str) or not isinstance(players, Sequence):
-            raise ValueError(f"players must be a list of dictionaries, not {players!r}")
         result["players"] = []
-        for seat, player in enumerate(players):
+        for seat, player in enumerate(items("players", position["players"], "dictionaries", PositionError)):
             if not isinstance(player, Mapping):
-                raise ValueError(f"player {seat} must be a dictionary, not {player!r}")
+                raise PositionError(f"player {seat} must be a dictionary, not {shown(player)}")
             for key in player:
                 if key not in PLAYER_KEYS:
-                    raise ValueError(f"player {seat} has no key {key!r}; the keys are {', '.join(PLAYER_KEYS)}")
+                    raise PositionError(f"player {seat} has no key {shown(key)}; the keys are {', '.join(PLAYER_KEYS)}")
             result["players"].append({key: list(value) if isinstance(value, tuple) else value for key, value in player.items()})
     return result
 
@@ -72,12 +70,10 @@ class _SetUp:
         self.copies = dict(rules.deck)
         self.players = position.get("players", [{}] * rules.players)
         if len(self.players) != rules.players:
-            raise ValueError(f"the rules are for {rules.players} players, the position has {len(self.players)}")
+            raise PositionError(f"the rules are for {rules.players} players, the position has {len(self.players)}")
 
     def number(self, what: str, value: Any, least: int, most: int) -> int:
-        if isinstance(value, bool) or not hasattr(value, "__index__") or not least <= value <= most:
-            raise ValueError(f"{what} must be a whole number from {least} to {most}, not {value!r}")
-        return int(value)
+        return whole_number(what, value, least, most, PositionError)
 
     def seat(self, what: str, value: Any) -> int:
         return self.number(what, value, 0, self.rules.players - 1)
@@ -90,18 +86,16 @@ class _SetUp:
 
     def take(self, what: str, name: Any) -> int:
         """One copy of the card `name` out of the deck."""
-        name = canonical(name, DISTRICT_INDEX) or name
-        if name not in DISTRICT_INDEX:
-            raise ValueError(f"{what}: there is no district {name!r}")
+        given, name = name, canonical(name, DISTRICT_INDEX)
+        if name is None:
+            raise PositionError(f"{what}: there is no district {shown(given)}")
         if self.copies.get(name, 0) == 0:
-            raise ValueError(f"{what}: the deck of these rules holds {self.rules.deck.get(name, 0)} {name}, all of them placed already")
+            raise PositionError(f"{what}: the deck of these rules holds {self.rules.deck.get(name, 0)} {name}, all of them placed already")
         self.copies[name] -= 1
         return DISTRICT_INDEX[name]
 
     def listed(self, what: str, values: Any, of: str) -> list[Any]:
-        if isinstance(values, str) or not isinstance(values, Sequence):
-            raise ValueError(f"{what} must be a list of {of}, not {values!r}")
-        return list(values)
+        return items(what, values, of, PositionError)
 
     def cards(self, what: str, names: Any) -> list[int]:
         return [self.take(what, name) for name in self.listed(what, names, "districts")]
@@ -112,13 +106,13 @@ class _SetUp:
         indices = self.cards(f"city of player {seat}", plain)
         for name in names:
             if name.endswith("*") and "Artist" not in self.rules.roles:
-                raise ValueError(f"city of player {seat}: {name} is beautified, but no Artist is among the roles (R-ART-1)")
+                raise PositionError(f"city of player {seat}: {name} is beautified, but no Artist is among the roles (R-ART-1)")
         return [(index, int(name.endswith("*"))) for index, name in zip(indices, names, strict=True)]
 
     def rank(self, what: str, name: Any) -> int:
-        name = canonical(name, self.rules.roles) or name
-        if name not in self.rules.roles:
-            raise ValueError(f"{what}: {name!r} is none of the roles {', '.join(self.rules.roles)}")
+        given, name = name, canonical(name, self.rules.roles)
+        if name is None:
+            raise PositionError(f"{what}: {shown(given)} is none of the roles {', '.join(self.rules.roles)}")
         return ROLE_INDEX[name] // 2
 
 
@@ -134,23 +128,23 @@ def set_up(states: Any, rules: Rules, position: dict[str, Any], seed: int) -> No
     cities = [lay.city(seat) for seat in range(n)]
     for seat, city in enumerate(cities):
         if len(city) > 20:
-            raise ValueError(f"city of player {seat} has {len(city)} districts; no city grows beyond 20")
+            raise PositionError(f"city of player {seat} has {len(city)} districts; no city grows beyond 20")
     hands: list[list[int] | None] = [
         lay.cards(f"hand of player {seat}", p["hand"]) if "hand" in p else None for seat, p in enumerate(lay.players)
     ]
     top = lay.cards("deck_top", position.get("deck_top", []))
     if position.get("discard") and rules.discard_to != "discard_pile":
-        raise ValueError("discard: cards go under the deck in these rules; there is no discard pile (D37)")
+        raise PositionError("discard: cards go under the deck in these rules; there is no discard pile (D37)")
     discards = lay.cards("discard", position.get("discard", []))
     rest = [DISTRICT_INDEX[name] for name, copies in lay.copies.items() for _ in range(copies)]
     chance.shuffle(rest)
     museums = [lay.number(f"museum of player {seat}", p.get("museum", 0), 0, 80) for seat, p in enumerate(lay.players)]
     for seat, number in enumerate(museums):
         if number and (cards.MUSEUM, 0) not in cities[seat] and (cards.MUSEUM, 1) not in cities[seat]:
-            raise ValueError(f"player {seat} has cards under a Museum that does not stand in the city")
+            raise PositionError(f"player {seat} has cards under a Museum that does not stand in the city")
     needed = sum(museums) + sum(4 for hand in hands if hand is None)
     if needed > len(rest):
-        raise ValueError(f"{needed} cards are to be dealt, but only {len(rest)} are left in the deck")
+        raise PositionError(f"{needed} cards are to be dealt, but only {len(rest)} are left in the deck")
     first_seat = lay.seat("drafted_first", position.get("drafted_first", crown))
     names = {key: lay.rank(key, position[key]) for key in NAMERS if position.get(key) is not None}
     silenced = {lay.rank("silenced", name) for name in lay.listed("silenced", position.get("silenced", []), "roles")}
@@ -215,23 +209,23 @@ def _draft(lay: _SetUp, so_far: "_Round", chance: Any) -> tuple[list[int], list[
     wanted = [p.get("roles") for p in lay.players]
     if any(w is not None for w in wanted) and any(w is None for w in wanted):
         missing = [seat for seat, w in enumerate(wanted) if w is None]
-        raise ValueError(f"roles must be given for all players or for none; they are missing for player {missing[0]}")
+        raise PositionError(f"roles must be given for all players or for none; they are missing for player {missing[0]}")
     up = [lay.rank("face_up", name) for name in lay.listed("face_up", lay.position.get("face_up", []), "roles")]
     if roles.KING_RANK in up:
-        raise ValueError(f"face_up: the {rules.roles[roles.KING_RANK]} never lies face up (S-4)")
+        raise PositionError(f"face_up: the {rules.roles[roles.KING_RANK]} never lies face up (S-4)")
     if len(up) > rules.face_up or len(set(up)) != len(up):
         of = f"with {n} players and {len(rules.roles)} roles"
-        raise ValueError(f"face_up: {rules.face_up} different roles lie face up {of} (S-3), not {len(up)}")
+        raise PositionError(f"face_up: {rules.face_up} different roles lie face up {of} (S-3), not {len(up)}")
     free = [rank for rank in range(len(rules.roles)) if rank not in up]
     held: list[list[int]] = [[] for _ in range(n)]
     if wanted[0] is not None:
         for seat, names in enumerate(wanted):
             if isinstance(names, str) or not isinstance(names, Sequence) or len(names) != each:
-                raise ValueError(f"player {seat} holds {each} role{'s' if each > 1 else ''} with {n} players, not {names!r} (B2)")
+                raise PositionError(f"player {seat} holds {each} role{'s' if each > 1 else ''} with {n} players, not {shown(names)} (B2)")
             for name in names:
                 rank = lay.rank(f"roles of player {seat}", name)
                 if rank not in free:
-                    raise ValueError(f"roles of player {seat}: the {name} is already face up or held by another player")
+                    raise PositionError(f"roles of player {seat}: the {name} is already face up or held by another player")
                 free.remove(rank)
                 held[seat].append(rank)
     chance.shuffle(free)
@@ -382,11 +376,13 @@ class _Round:
 def _districts_to_end(lay: _SetUp, cities: list[list[tuple[int, int]]]) -> int:
     full = lay.rules.city_size
     target = lay.position.get("end_at", full)
-    if target not in (full - 1, full):
-        raise ValueError(f"end_at must be {full - 1} or {full}, not {target!r} (D-BELL)")
+    try:
+        target = whole_number("end_at", target, full - 1, full, PositionError)
+    except PositionError:
+        raise PositionError(f"end_at must be {full - 1} or {full}, not {shown(target)} (D-BELL)") from None
     bell = any(index == cards.BELL_TOWER for city in cities for index, _ in city)
     if target != full and not bell:
-        raise ValueError(f"end_at is {target}, but no Bell Tower stands (D-BELL)")
+        raise PositionError(f"end_at is {target}, but no Bell Tower stands (D-BELL)")
     return int(target)
 
 

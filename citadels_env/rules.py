@@ -8,14 +8,15 @@ docs/rulebook.md.
 import json
 import random
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any
 
 from . import cards
 from .cards import BASE_ROLES, BASE_UNIQUES, DISTRICT_INDEX, DISTRICTS, FACE_UP, NEW_DISTRICTS, ROLE_INDEX, ROLES
-from .errors import RulesError
+from .checks import items, json_object, names_list, real_number, seed_number, shown, true_or_false, whole_number
+from .errors import RulesError, RulesWarning
 from .names import canonical, hint, known_name
 
 
@@ -24,6 +25,26 @@ def _option(default: Any, text: str, values: Sequence[Any] | None = None, source
     if values is None and isinstance(default, bool):
         values = (False, True)
     return field(default=default, metadata={"text": text, "values": values, "source": source})
+
+
+# Options that are lists of names, and the names.
+_LISTS: dict[str, Any] = {
+    "roles": ROLE_INDEX, "add_districts": DISTRICT_INDEX, "remove_districts": DISTRICT_INDEX, "retro_tax_roles": ROLE_INDEX,
+}  # fmt: skip
+
+
+def _allowed(name: str, value: Any, values: Sequence[Any], source: str) -> Any:
+    """`value` as one of `values`, which are all bools, all ints or all words; raises RulesError for any other."""
+    try:
+        if isinstance(values[0], bool):
+            return true_or_false(name, value, RulesError)
+        found = (canonical(value, values) or value) if isinstance(values[0], str) else whole_number(name, value, error=RulesError)
+        if isinstance(found, int | str) and found in values:
+            return found
+    except RulesError:
+        pass
+    allowed = f"{values.start} to {values.stop - 1}" if isinstance(values, range) else ", ".join(map(repr, values))
+    raise RulesError(f"{name} must be one of {allowed}, not {shown(value)} ({source})")
 
 
 def default_roles(players: int) -> tuple[str, ...]:
@@ -43,7 +64,8 @@ class Rules:
 
     Make one from an edition: ``GERMAN.with_(players=5, add_districts=("Museum", "Park"))``.
 
-    Raises ValueError, naming the rule and the value, for anything the rules forbid.
+    Raises RulesError (a ValueError), naming the rule and the value, for anything the rules forbid.  Warns, with `RulesWarning`,
+    of what they allow and hardly anybody wants (see `advice`).
     """
 
     players: int = _option(4, "Number of players.", range(2, 9), "S-2")
@@ -150,18 +172,37 @@ class Rules:
     cut_turn_end_effects: bool = _option(False, "Poor House and Park work after the Witch's cut and the bewitched turn.", source="D46")
 
     def __post_init__(self) -> None:
+        self._check()
+        self._advise((), 4)
+
+    def _check(self) -> None:
         self._normalise()
         self._check_values()
         self._check_roles()
         self._check_districts()
 
+    def _advise(self, known: Sequence[str], stacklevel: int) -> None:
+        for text in self.advice():
+            if text not in known:
+                warnings.warn(text, RulesWarning, stacklevel=stacklevel)
+
     # --- making rules -----------------------------------------------------------
 
     def with_(self, **changes: Any) -> "Rules":
-        """These rules with `changes`; raises ValueError for an unknown option or a forbidden value.
+        """These rules with `changes`; names may be in any case.
 
         Where the roles are the base game's own, they follow a changed number of players (S-2).
+
+        Raises RulesError (a ValueError) for an unknown option or a forbidden value.  Warns as `Rules` does, but not of what
+        these rules were warned of before, unless it is asked for again.
         """
+        rules = self.quietly(**changes)
+        asked_again = {"roles", "add_districts"} & set(changes)
+        rules._advise(() if asked_again else self.advice(), 3)
+        return rules
+
+    def quietly(self, **changes: Any) -> "Rules":
+        """As `with_`, without warnings: for rules of which a user has been warned before, or which nobody has chosen one by one."""
         names = tuple(f.name for f in fields(self))
         given, changes = changes, {}
         for name, value in given.items():
@@ -171,7 +212,11 @@ class Rules:
             changes[option] = value
         if "players" in changes and "roles" not in changes and self.roles == default_roles(self.players):
             changes["roles"] = ()
-        return replace(self, **changes)
+        rules = object.__new__(Rules)
+        for name in names:
+            rules._set(name, changes.get(name, getattr(self, name)))
+        rules._check()
+        return rules
 
     def to_json(self) -> str:
         """These rules as JSON text, every field written."""
@@ -179,11 +224,38 @@ class Rules:
 
     @classmethod
     def from_json(cls, text: str) -> "Rules":
-        """Rules from `to_json`; fields that are missing take the German values."""
-        data = json.loads(text)
-        if not isinstance(data, dict):
-            raise ValueError(f"rules are a JSON object, not {type(data).__name__}")
-        return GERMAN.with_(**data)
+        """Rules from `to_json`; fields that are missing take the German values.
+
+        Raises RulesError (a ValueError) for what is no JSON object, options named twice or unknown, and forbidden values.  Warns as `Rules` does.
+        """
+        rules = GERMAN.quietly(**json_object("rules", text, RulesError))
+        rules._advise((), 3)
+        return rules
+
+    @classmethod
+    def from_dict(cls, options: Mapping[str, Any]) -> "Rules":
+        """Rules from what `to_json` wrote, read; without warnings: for files of results, of which a user has been warned before.
+
+        Raises RulesError (a ValueError) for unknown options and forbidden values.
+        """
+        if not isinstance(options, Mapping) or not all(isinstance(name, str) for name in options):
+            raise RulesError(f"rules must be a mapping of options to values, not {shown(options)}")
+        return GERMAN.quietly(**options)
+
+    def advice(self) -> tuple[str, ...]:
+        """What is to be said against these rules, though they may be played: a sentence each."""
+        found = []
+        if "Queen" in self.roles and "Emperor" in self.roles:
+            found.append("the designer advises against Emperor and Queen in one game (R-QUEEN-4)")
+        chosen = self.add_districts
+        # "all" and "recommended" name it for every deck
+        if (
+            "Great Wall" in chosen
+            and self._wanted()["Great Wall"]
+            and chosen not in (NEW_DISTRICTS, recommended_districts(self.districts_seed))
+        ):
+            found.append("the Great Wall is in the base deck of these rules already; to add it changes nothing (great_wall_in_base; D32)")
+        return tuple(found)
 
     # --- what follows from them -------------------------------------------------
 
@@ -261,32 +333,26 @@ class Rules:
         object.__setattr__(self, name, value)
 
     def _normalise(self) -> None:
-        """Turn lists into tuples and the ready-made choices of districts and roles into names."""
-        for name in ("players", "districts_seed", "max_rounds"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not hasattr(value, "__index__"):
-                raise ValueError(f"{name} must be a whole number, not {value!r}")
-            self._set(name, int(value))
+        """Turn lists into tuples, NumPy's numbers into Python's, and the ready-made choices of districts and roles into names."""
+        self._set("players", whole_number("players", self.players, error=RulesError))
         if self.players not in range(2, 9):
-            raise ValueError(f"players must be 2 to 8, not {self.players} (S-2)")
+            raise RulesError(f"players must be 2 to 8, not {self.players} (S-2)")
+        self._set("districts_seed", seed_number(self.districts_seed, "districts_seed", error=RulesError))
         districts = self.add_districts
         if isinstance(districts, str):
             ready = {"none": (), "all": NEW_DISTRICTS, "recommended": recommended_districts(self.districts_seed)}
             chosen = canonical(districts, ready)
             if chosen is None:
-                raise ValueError(f"add_districts must be names of districts, 'none', 'all' or 'recommended', not {districts!r} (S-6)")
+                raise RulesError(f"add_districts must be names of districts, 'none', 'all' or 'recommended', not {shown(districts)} (S-6)")
             self._set("add_districts", ready[chosen])
+        for option, of in _LISTS.items():
+            names = names_list(option, getattr(self, option), error=RulesError)
+            self._set(option, tuple(canonical(name, of) or name for name in names))
+        self._set("smithy", tuple(items("smithy", self.smithy, "numbers", RulesError)))
         for f in fields(self):
-            value = getattr(self, f.name)
-            if f.type in ("tuple[str, ...]", tuple[str, ...]) or f.name == "smithy":
-                if isinstance(value, str) or not isinstance(value, Sequence):
-                    raise ValueError(f"{f.name} must be a list, not {value!r}")
-                self._set(f.name, tuple(value))
-            words = f.metadata["values"]
+            value, words = getattr(self, f.name), f.metadata["values"]
             if isinstance(value, str) and words is not None and isinstance(words[0], str):
                 self._set(f.name, canonical(value, words) or value)
-        for option, names in (("add_districts", DISTRICT_INDEX), ("remove_districts", DISTRICT_INDEX), ("retro_tax_roles", ROLE_INDEX)):
-            self._set(option, tuple(canonical(name, names) or name for name in getattr(self, option)))
         if not self.roles:
             self._set("roles", default_roles(self.players))
         roles = [known_name("role", role, ROLE_INDEX, RulesError, "(S-1)") for role in self.roles]
@@ -296,54 +362,57 @@ class Rules:
     def _check_values(self) -> None:
         for f in fields(self):
             values = f.metadata["values"]
-            value = getattr(self, f.name)
-            if values is not None and (value not in values or isinstance(value, bool) != isinstance(values[0], bool)):
-                allowed = f"{values.start} to {values.stop - 1}" if isinstance(values, range) else ", ".join(map(repr, values))
-                raise ValueError(f"{f.name} must be one of {allowed}, not {value!r} ({f.metadata['source']})")
-        if len(self.smithy) != 2 or not all(isinstance(n, int) and 0 <= n <= 9 for n in self.smithy):
-            raise ValueError(f"smithy must be (gold to pay, cards to draw), each 0 to 9, not {self.smithy!r} (D24)")
-        if not isinstance(self.ballroom_forget_probability, int | float) or not 0 <= self.ballroom_forget_probability <= 1:
-            raise ValueError(f"ballroom_forget_probability must be 0 to 1, not {self.ballroom_forget_probability!r} (D23)")
+            if values is not None:
+                self._set(f.name, _allowed(f.name, getattr(self, f.name), values, f.metadata["source"]))
+        try:
+            gold, cards_drawn = (whole_number("", n, 0, 9, RulesError) for n in self.smithy)
+        except ValueError:  # too few, too many, or one of them is wrong
+            raise RulesError(f"smithy must be (gold to pay, cards to draw), each 0 to 9, not {shown(self.smithy)} (D24)") from None
+        self._set("smithy", (gold, cards_drawn))
+        try:
+            probability = real_number("", self.ballroom_forget_probability, 0, 1, RulesError)
+        except RulesError:
+            raise RulesError(f"ballroom_forget_probability must be 0 to 1, not {shown(self.ballroom_forget_probability)} (D23)") from None
+        self._set("ballroom_forget_probability", probability)
         for role in self.retro_tax_roles:
             if role not in ("Assassin", "Witch"):
-                raise ValueError(f"retro_tax_roles may hold Assassin and Witch, not {role!r} (D16)")
+                raise RulesError(f"retro_tax_roles may hold Assassin and Witch, not {role!r} (D16)")
 
     def _check_roles(self) -> None:
         by_rank: dict[int, str] = {}
         for role in self.roles:
             rank = ROLES[ROLE_INDEX[role]].rank
             if rank in by_rank:
-                raise ValueError(f"{by_rank[rank]} and {role} are both of rank {rank}; a game uses one role of each rank (S-1)")
+                raise RulesError(f"{by_rank[rank]} and {role} are both of rank {rank}; a game uses one role of each rank (S-1)")
             by_rank[rank] = role
         expected = range(1, len(self.roles) + 1)
         if len(self.roles) not in (8, 9) or list(by_rank) != list(expected):
-            raise ValueError(f"a game uses the ranks 1 to 8 or 1 to 9, not {', '.join(map(str, by_rank))} (S-1, S-2)")
+            raise RulesError(f"a game uses the ranks 1 to 8 or 1 to 9, not {', '.join(map(str, by_rank))} (S-1, S-2)")
         if (len(self.roles), self.players) not in FACE_UP:
             need = "nine" if self.players == 8 else "eight"
-            raise ValueError(f"{self.players} players use {need} roles, not {len(self.roles)} (S-2)")
+            raise RulesError(f"{self.players} players use {need} roles, not {len(self.roles)} (S-2)")
         if "Queen" in self.roles and self.players < 5:
-            raise ValueError(f"the Queen needs five or more players, not {self.players} (S-5)")
+            raise RulesError(f"the Queen needs five or more players, not {self.players} (S-5)")
         if "Queen" in self.roles and "Emperor" in self.roles:
             if not self.allow_emperor_and_queen:
-                raise ValueError("Emperor and Queen are not used together (allow_emperor_and_queen is False; R-QUEEN-4)")
-            warnings.warn("the designer advises against Emperor and Queen in one game (R-QUEEN-4)", stacklevel=4)
+                raise RulesError("Emperor and Queen are not used together (allow_emperor_and_queen is False; R-QUEEN-4)")
 
     def _check_districts(self) -> None:
         for name in self.add_districts:
             if name not in NEW_DISTRICTS:
-                raise ValueError(f"{name!r} is none of the new districts {', '.join(NEW_DISTRICTS)} (S-6){hint(name, NEW_DISTRICTS)}")
+                raise RulesError(f"{name!r} is none of the new districts {', '.join(NEW_DISTRICTS)} (S-6){hint(name, NEW_DISTRICTS)}")
         for name in self.remove_districts:
             if name not in DISTRICT_INDEX:
                 near = hint(name, DISTRICT_INDEX)
-                raise ValueError(f"there is no district {name!r} to remove; the districts are {', '.join(DISTRICT_INDEX)}{near}")
+                raise RulesError(f"there is no district {name!r} to remove; the districts are {', '.join(DISTRICT_INDEX)}{near}")
         for option in ("add_districts", "remove_districts"):
             names = getattr(self, option)
             if len(set(names)) != len(names):
-                raise ValueError(f"{option} names a district twice: {', '.join(names)}")
+                raise RulesError(f"{option} names a district twice: {', '.join(names)}")
             self._set(option, tuple(sorted(names, key=DISTRICT_INDEX.__getitem__)))
         total = sum(self.deck.values())
         if total < 5 * self.players:
-            raise ValueError(f"the deck holds {total} cards, too few for {self.players} players who receive 4 each (B1)")
+            raise RulesError(f"the deck holds {total} cards, too few for {self.players} players who receive 4 each (B1)")
 
 
 GERMAN = Rules()

@@ -4,7 +4,6 @@ It changes exactly when some rule, the deal or the numbering of actions changes,
 plain Python (`NUMBA_DISABLE_JIT=1`).  A commit that changes it on purpose states the new number.
 """
 
-import warnings
 from hashlib import sha256
 from itertools import cycle, islice, product
 
@@ -26,9 +25,7 @@ def rules_sample() -> list[Rules]:
         roles = [ROLES[2 * rank + (rank + variant) % 2].name if variant < 2 else ROLES[2 * rank + 1].name for rank in range(8)]
         if players >= 4:
             roles.append("Queen" if players >= 5 and variant else "Artist")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            result.append(edition.with_(players=players, roles=tuple(roles), add_districts="all"))
+        result.append(edition.quietly(players=players, roles=tuple(roles), add_districts="all"))
     return result
 
 

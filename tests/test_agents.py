@@ -87,9 +87,9 @@ def test_unknown_agents_and_impossible_numbers_are_refused() -> None:
         play_games(GERMAN, "genius")
     with pytest.raises(ValueError, match="4 seats, but 2 agents"):
         play_games(GERMAN, ["random", "random"])
-    with pytest.raises(ValueError, match="num_games must be at least 1, not 0"):
+    with pytest.raises(ValueError, match="num_games must be a whole number from 1 to 10,000,000, not 0"):
         play_games(GERMAN, "random", 0)
-    with pytest.raises(ValueError, match="threads must be at least 1, not 0"):
+    with pytest.raises(ValueError, match="threads must be a whole number from 1 to 4,096, not 0"):
         play_games(GERMAN, "random", 1, threads=0)
 
 

@@ -23,7 +23,7 @@ from citadels_agents import (
     registry,
     weights,
 )
-from citadels_env import EDITIONS, FRENCH, GERMAN, ROLES, Batch, Game, actions, batch
+from citadels_env import EDITIONS, FRENCH, GERMAN, ROLES, AgentSpecError, Batch, Game, actions, batch
 from citadels_env.batch import game_seeds
 from invariants import random_answers, random_rules
 from python_agents import Broken, First
@@ -50,17 +50,34 @@ def _some(game: Game, answers: int, seed: int = 0) -> Game:
     [
         ("genius", "no agent 'genius'; the agents are random, heuristic, builder"),
         ("random:speed=3", "random has no option 'speed'"),
-        ("expert:inference=magic", "inference is one of none, elimination, behavioural, not 'magic'"),
+        ("expert:inference=magic", "inference must be one of none, elimination, behavioural, not 'magic'"),
         ("expert:inference", "an option is written name=value, not 'inference'"),
-        ("ismcts:iterations=0", "iterations is a number of at least 1, not '0'"),
-        ("ismcts:iterations=many", "iterations is a number of at least 1, not 'many'"),
-        ("ismcts:persona=genius", "no persona 'genius'"),
-        ("ismcts:opponents=fools", "opponents is search or persona"),
+        ("expert:inference=", "an option is written name=value, not 'inference='"),
+        ("expert:", "an option is written name=value, not ''"),
+        ("expert:inference=none,inference=none", "inference is named twice"),
+        ("ismcts:iterations=0", "iterations must be a whole number from 1 to 1,000,000, not 0"),
+        ("ismcts:iterations=many", "iterations must be a whole number from 1 to 1,000,000, not 'many'"),
+        ("ismcts:iterations=1.5", "iterations must be a whole number from 1 to 1,000,000, not '1.5'"),
+        ("ismcts:iterations=10000000000000000000", "iterations must be a whole number from 1 to 1,000,000, not 10000000000000000000"),
+        ("ismcts:trees=100000", "trees must be a whole number from 1 to 64, not 100000"),
+        ("ismcts:exploration=nan", "exploration must be a finite number from 0 to 1,000, not nan"),
+        ("ismcts:exploration=inf", "exploration must be a finite number from 0 to 1,000, not inf"),
+        ("cheating:widening=nan", "widening must be a finite number from 0 to 1,000, not nan"),
+        ("ismcts:widening=-1", "widening must be a finite number from 0 to 1,000, not -1.0"),
+        ("ismcts:milliseconds=inf", "milliseconds must be a finite number from 0 to 3,600,000, not inf"),
+        ("ismcts:milliseconds=nan", "milliseconds must be a finite number"),
+        ("ismcts:horizon=-1", "horizon must be a whole number from 0 to 10,000, not -1"),
+        ("ismcts:persona=genius", "persona must be one of heuristic, builder, .*, not 'genius'"),
+        ("ismcts:opponents=fools", "opponents must be one of persona, search, not 'fools'"),
+        ("network", "the file that was trained is missing"),
+        ("network:choice=worst,file=x", "choice must be one of best, sample, not 'worst'"),
+        (None, "an agent is a name with options, such as .*, not None"),
+        (b"expert", "an agent is a name with options, such as .*, not b'expert'"),
         ("ismcts:depth=3", "ismcts has no option 'depth'; it has iterations"),
     ],
 )
 def test_a_wrong_spec_is_refused_with_what_is_allowed(spec: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(AgentSpecError, match=message):
         make(spec)
 
 
@@ -235,7 +252,7 @@ def test_an_agent_can_be_registered_once() -> None:
         make("test-first:speed=3")
     with pytest.raises(ValueError, match="an agent 'test-first' already"):
         register("test-first", First)
-    with pytest.raises(ValueError, match="no colon"):
+    with pytest.raises(ValueError, match="without colon"):
         register("a:b", First)
     del registry._FACTORIES["test-first"]
 
@@ -335,3 +352,29 @@ def test_a_determinised_game_tells_neither_the_seed_nor_what_was_drafted():
         assert world.log == []
         assert world._steps["seed"][0] != 77
     assert len(game.log) > 0
+
+
+@pytest.mark.parametrize("value", [np.nan, -np.inf, -1e9])
+def test_the_search_answers_legally_whatever_numbers_reach_the_kernel(value: float) -> None:
+    """`make` refuses such numbers; the search must not read outside its tree even so."""
+    game = _some(Game(GERMAN, 5), 30)
+    for name in ("exploration", "widening"):
+        agent = make("ismcts:iterations=200,opponents=search")
+        agent.row["search"][name] = value
+        assert agent.act(View(game, 3)) in game.legal_indices()
+    agent = make("ismcts:iterations=100")
+    agent.row["w"]["printed"] = agent.row["w"]["role"] = value
+    assert agent.act(View(game, 3)) in game.legal_indices()
+
+
+def test_a_factory_that_makes_no_agent_is_an_error_of_the_spec() -> None:
+    register("test-nothing", lambda: None)
+    try:
+        with pytest.raises(AgentSpecError, match="test-nothing"):
+            make("test-nothing")
+    finally:
+        del registry._FACTORIES["test-nothing"]
+    with pytest.raises(AgentSpecError, match="something to call, not 3"):
+        register("test-nothing", 3)  # type: ignore[arg-type]
+    with pytest.raises(AgentSpecError, match="unlike None"):
+        register(None, First)  # type: ignore[arg-type]

@@ -138,13 +138,13 @@ def test_an_illegal_answer_names_game_and_action_and_changes_nothing() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"rules": [], "num_games": None}, "at least one game"),
-        ({"rules": GERMAN, "num_games": 0}, "at least one game"),
+        ({"rules": [], "num_games": None}, "at least one set of rules"),
+        ({"rules": GERMAN, "num_games": 0}, "num_games must be a whole number from 1 to 1,000,000, not 0"),
         ({"rules": [GERMAN], "num_games": 2}, "num_games is 2"),
         ({"rules": GERMAN, "num_games": 2, "rewards": "money"}, "rewards must be one of win, score, rank"),
         ({"rules": MIXED, "compact": True}, "same number of players"),
-        ({"rules": GERMAN, "num_games": 1, "threads": 0}, "threads must be at least 1"),
-        ({"rules": GERMAN, "num_games": 1, "seed": -1}, "a seed is"),
+        ({"rules": GERMAN, "num_games": 1, "threads": 0}, "threads must be a whole number from 1 to 4,096, not 0"),
+        ({"rules": GERMAN, "num_games": 1, "seed": -1}, "a seed must be"),
     ],
 )
 def test_impossible_batches_are_refused(arguments: dict[str, object], message: str) -> None:

@@ -61,7 +61,7 @@ def test_winners_before_the_end_and_unknown_players_are_errors() -> None:
 
 @pytest.mark.parametrize("seed", [-1, 2**64, 1.5, "7", True])
 def test_a_seed_that_is_no_whole_number_in_range_is_refused(seed: object) -> None:
-    with pytest.raises(ValueError, match="a seed is a whole number"):
+    with pytest.raises(ValueError, match="a seed must be a whole number"):
         Game(GERMAN, seed)  # type: ignore[arg-type]
 
 

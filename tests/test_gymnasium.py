@@ -510,7 +510,7 @@ def test_games_do_not_depend_on_threads() -> None:
         ({"opponents": {"random": -1}}, "opponents must be 1 shares"),
         ({"opponents": "self"}, "SeatedBatch"),
         ({"opponents": ["random", "self", "random"]}, "SeatedBatch"),
-        ({"seat": 4}, "seat must be a seat from 0 to 3 or None, not 4"),
+        ({"seat": 4}, "seat must be a whole number from 0 to 3, not 4"),
         ({"seat": "left"}, "seat must be .*, not 'left'"),
         ({"rewards": "money"}, "rewards must be one of win, score, rank, not 'money'"),
         ({"mask_in": "pocket"}, "mask_in must be one of obs, info, both, not 'pocket'"),
@@ -528,8 +528,8 @@ def test_impossible_options_are_refused(options: dict[str, Any], message: str) -
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"num_envs": 0}, "at least one game, not 0"),
-        ({"threads": 0}, "threads must be at least 1, not 0"),
+        ({"num_envs": 0}, "num_envs must be a whole number from 1 to 1,000,000, not 0"),
+        ({"threads": 0}, "threads must be a whole number from 1 to 4,096, not 0"),
         ({"autoreset_mode": "never"}, "autoreset_mode must be one of NEXT_STEP, SAME_STEP, DISABLED, not 'never'"),
     ],
 )
@@ -565,7 +565,7 @@ def test_what_is_no_action_is_refused_and_changes_nothing(action: Any) -> None:
 def test_illegal_actions_raise_if_so_wished_and_change_nothing() -> None:
     env = CitadelsEnv(illegal="raise")
     env.reset(seed=0)
-    with pytest.raises(ValueError, match=rf"{TAKE_GOLD} \(take gold\)' is not a legal answer of player \d to DRAFT; legal: draft"):
+    with pytest.raises(ValueError, match=rf"{TAKE_GOLD} \(take gold\) is not a legal answer of player \d to DRAFT; legal: draft"):
         env.step(TAKE_GOLD)
     assert play(env, None, dealt=True) == play(CitadelsEnv(), 0)[1:]
     games = [CitadelsVectorEnv(3, illegal=illegal) for illegal in ("raise", "terminate")]
@@ -610,11 +610,11 @@ def test_a_game_must_be_reset_before_the_first_step_and_after_the_end() -> None:
 @pytest.mark.parametrize("seed", [-1, 2**64, 1.5, "seven"])
 def test_impossible_seeds_are_refused(seed: Any) -> None:
     for env in (CitadelsEnv(), CitadelsVectorEnv(2)):
-        with pytest.raises(ValueError, match=f"a seed is .*, not {seed!r}"):
+        with pytest.raises(ValueError, match=f"a seed must .*, not {seed!r}"):
             env.reset(seed=seed)  # type: ignore[attr-defined]
-    with pytest.raises(ValueError, match=f"a seed is .*, not {seed!r}"):
+    with pytest.raises(ValueError, match=f"a seed must .*, not {seed!r}"):
         CitadelsVectorEnv(2).reset(seed=[1, seed])
-    with pytest.raises(ValueError, match="a seed is"):
+    with pytest.raises(ValueError, match="a seed must be"):
         CitadelsVectorEnv(2).reset(seed=2**64 - 1)
     with pytest.raises(ValueError, match="2 games, but 3 seeds"):
         CitadelsVectorEnv(2).reset(seed=[1, 2, 3])
@@ -624,7 +624,7 @@ def test_impossible_seeds_are_refused(seed: Any) -> None:
 def test_impossible_reset_masks_are_refused(mask: Any) -> None:
     envs = CitadelsVectorEnv(2)
     envs.reset(seed=0)
-    with pytest.raises((TypeError, ValueError), match="reset_mask"):
+    with pytest.raises(ValueError, match="reset_mask"):
         envs.reset(options={"reset_mask": mask})
 
 

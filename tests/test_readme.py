@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from citadels_agents import registry, weights
+from citadels_agents import specs, weights
 from citadels_experiments import cli
 
 ROOT = Path(__file__).parent.parent
@@ -36,10 +36,10 @@ def test_example_of_the_page_on_agents_runs(number, tmp_path, monkeypatch):
     exec(compile(LONGER[number], f"docs/agents.md example {number}", "exec"), {"__name__": "__main__"})
 
 
-def test_the_page_on_agents_shows_the_weights_and_defaults_of_the_code():
+def test_the_page_on_agents_shows_the_weights_and_the_options_of_the_code():
     assert weights.table() in AGENTS
-    for option in ("opponents", "exploration"):
-        assert str(registry.DEFAULTS[option]) in AGENTS
+    for options in (specs.PERSONA, specs.SEARCH, specs.NETWORK):
+        assert specs.table(options) in AGENTS
 
 
 @pytest.mark.parametrize("command", COMMANDS)

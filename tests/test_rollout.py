@@ -378,9 +378,9 @@ def test_impossible_collectors_are_refused() -> None:
     games = SeatedBatch(TWO, 2, 1, opponents={"self": 1.0, "other": 1.0}, policies=("other",))
     with pytest.raises(ValueError, match="auto_reset=True"):
         Collector(SeatedBatch(TWO, 1, 1, auto_reset=False), 4)
-    with pytest.raises(ValueError, match="at least one step, not 0"):
+    with pytest.raises(ValueError, match="steps must be a whole number from 1 to 100,000, not 0"):
         Collector(games, 0)
-    with pytest.raises(ValueError, match="a seed is"):
+    with pytest.raises(ValueError, match="a seed must be"):
         Collector(games, 4, seed=-1)
     before = games.states.tobytes()
     with pytest.raises(ValueError, match="the policies are self, other: 2, not 1"):

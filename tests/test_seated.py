@@ -654,15 +654,15 @@ def test_a_copied_batch_continues_identically() -> None:
     ("arguments", "message"),
     [
         ({"rules": []}, "at least one set of rules"),
-        ({"num_games": 0}, "at least one game, not 0"),
-        ({"seed": -1}, "a seed is"),
+        ({"num_games": 0}, "num_games must be a whole number from 1 to 1,000,000, not 0"),
+        ({"seed": -1}, "a seed must be"),
         ({"rewards": "money"}, "rewards must be one of win, score, rank"),
-        ({"threads": 0}, "threads must be at least 1"),
+        ({"threads": 0}, "threads must be a whole number from 1 to 4,096, not 0"),
         ({"rules": SHORT, "compact": True}, "same number of players"),
         ({"opponents": "nobody"}, "no agent 'nobody'"),
         ({"opponents": ["random", "nobody", "random"]}, "no agent 'nobody'"),
         ({"opponents": {"nobody": 1.0}}, "no agent 'nobody'"),
-        ({"opponents": "ismcts:iterations=none"}, "iterations is a number"),
+        ({"opponents": "ismcts:iterations=none"}, "iterations must be a whole number"),
         ({"opponents": ["random", "expert"]}, "4 players need 3 opponents, not 2: random, expert"),
         ({"rules": SHORT, "opponents": ["random"] * 6}, "8 players need 7 opponents, not 6"),
         ({"opponents": {"self": -1.0, "random": 3.0}}, "opponents must be 2 shares, none of them negative"),
@@ -703,7 +703,7 @@ def test_bad_answers_and_seeds_change_nothing() -> None:
         assert everything(games) == before
     with pytest.raises(ValueError, match="5 whole numbers"):
         games.step(answers[:4])
-    with pytest.raises(ValueError, match="a seed is"):
+    with pytest.raises(ValueError, match="a seed must be"):
         games.deal(-1)
     assert everything(games) == before
     with pytest.raises(TypeError, match="use Batch"):

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .weights import DTYPE, WEIGHTS, changed, plain, raised
+from .weights import DTYPE, LARGEST, WEIGHTS, changed, plain, raised
 
 EXPERT_FILE = Path(__file__).with_name("expert.json")
 DUEL_FILE = Path(__file__).with_name("expert_duel.json")  # the expert with two players
@@ -27,10 +27,12 @@ def to_vector(record: Any) -> Any:
 
 
 def from_vector(vector: Any) -> Any:
-    """The record whose weights are `vector`; raises ValueError for a wrong length."""
+    """The record whose weights are `vector`; raises ValueError for a wrong length and entries beyond -LARGEST to LARGEST."""
     size = sum(w.size for w in WEIGHTS)
     if len(vector) != size:
         raise ValueError(f"a vector of weights has {size} entries, not {len(vector)}")
+    if not (np.abs(vector) <= LARGEST).all():
+        raise ValueError(f"weights are finite numbers from {-LARGEST:g} to {LARGEST:g}")
     record, at = np.zeros(1, DTYPE), 0
     for w in WEIGHTS:
         record[w.name][0] = vector[at] if w.size == 1 else vector[at : at + w.size]
@@ -41,7 +43,7 @@ def from_vector(vector: Any) -> Any:
 def load(path: Path) -> Any:
     """Weights from a JSON file: an object `weights` of numbers and lists; weights that are missing are the plain player's.
 
-    Raises ValueError for a weight that does not exist or has a wrong number of entries.
+    Raises ValueError for a weight that does not exist, has a wrong number of entries or lies beyond -LARGEST to LARGEST.
     """
     record = plain()
     for name, value in json.loads(path.read_text())["weights"].items():
@@ -49,6 +51,8 @@ def load(path: Path) -> Any:
             raise ValueError(f"{path.name}: there is no weight {name!r}")
         if np.shape(value) != record[name][0].shape:
             raise ValueError(f"{path.name}: weight {name!r} has the shape {record[name][0].shape}, not {np.shape(value)}")
+        if not (np.abs(value) <= LARGEST).all():
+            raise ValueError(f"{path.name}: weight {name!r} is not from {-LARGEST:g} to {LARGEST:g}")
         record[name][0] = value
     return record
 

@@ -14,18 +14,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from citadels_env import Game, Rules, engine, state
+from citadels_env import AgentSpecError, Game, InvalidArgumentError, Rules, engine, state
 from citadels_env.actions import MAX_PLAYERS
 from citadels_env.batch import GOLDEN, game_seeds
-from citadels_env.checks import whole_number
-from citadels_env.errors import AgentSpecError
-from citadels_env.names import canonical, hint, known_name
+from citadels_env.checks import MAX_GAMES, items, one_of, seed_number, shown, thread_number, true_or_false, whole_number
+from citadels_env.names import canonical, known_name
 
-from . import arena, evaluation, matches, personas, search
+from . import arena, evaluation, matches, personas, search, specs
 from ._trees import grow_tree, tree_table
 from .belief import BELIEF_SHAPE, LEVELS
 
-DEFAULTS = {"iterations": 1000, "horizon": 0, "exploration": 0.3, "widening": 1.0, "opponents": "persona", "persona": "expert", "trees": 1}
 LONGEST = 200_000  # nodes of a tree that is bounded by time
 MAX_FIRST_GAME = 2**62
 
@@ -34,11 +32,15 @@ class View:
     """What one seat knows of a game: the only thing an agent is given.
 
     Attributes: seat, rules, question, observation (full form, uint8), mask (bool).
+
+    Raises InvalidArgumentError for a game that is over and an impossible seed.
     """
 
     def __init__(self, game: Game, seed: int = 0) -> None:
+        if not isinstance(game, Game):
+            raise InvalidArgumentError(f"game must be a Game, not {shown(game)}")
         if game.actor is None:
-            raise ValueError("the game is over; nobody has anything to answer")
+            raise InvalidArgumentError("the game is over; nobody has anything to answer")
         self.seat: int = game.actor
         self.rules: Rules = game.rules
         self.question: str = game.question or ""
@@ -78,7 +80,7 @@ class KernelAgent:
 
     def __init__(self, name: str, row: Any, milliseconds: float = 0.0, trees: int = 1) -> None:
         self.name = name
-        self.row = row  # AGENT array of one
+        self.row = row  # AGENT array of one, with numbers in the ranges of `specs`
         self.milliseconds = milliseconds
         self.trees = trees
         self.in_kernel = not milliseconds and trees == 1
@@ -173,10 +175,10 @@ _ALIASES: dict[str, str] = {}  # short names and their specs
 _FILES: dict[Path, tuple[str, tuple[str, ...]]] = {}  # files that were run: their fingerprints, and the agents that they registered
 
 
-def _network(file: str = "", choice: str = "best") -> Any:
+def _network(file: str, choice: str) -> Any:
     """The trained network of a file (imported when it is asked for)."""
     if not file:
-        raise ValueError("network needs the file that was trained: network:file=PATH")
+        raise AgentSpecError("the file that was trained is missing: network:file=PATH")
     from .networks import NetworkAgent
 
     return NetworkAgent.load(file, choice)
@@ -186,17 +188,22 @@ _FACTORIES["network"] = _network
 
 
 def register(name: str, factory: Callable[..., Agent]) -> None:
-    """Make `factory(**options)` available as ``make("name:option=value")``; raises ValueError if the name is taken."""
+    """Make `factory(**options)` available as ``make("name:option=value")``.
+
+    Raises AgentSpecError (a ValueError) if the name is taken or cannot stand in a spec, and for a factory that cannot be called.
+    """
     _check_new(name, names())
+    if not callable(factory):
+        raise AgentSpecError(f"the factory of {name} must be something to call, not {shown(factory)}")
     _FACTORIES[name] = factory
 
 
 def _check_new(name: Any, taken: tuple[str, ...]) -> None:
+    if not isinstance(name, str) or not name or any(sign in name for sign in ":,= "):
+        raise AgentSpecError(f"a name is a text without colon, comma, equals sign or space, unlike {shown(name)}")
     there = canonical(name, taken)
     if there:
-        raise ValueError(f"there is an agent {there!r} already")
-    if not isinstance(name, str) or not name or any(sign in name for sign in ":,= "):
-        raise ValueError(f"a name has no colon, comma, equals sign or space, unlike {name!r}")
+        raise AgentSpecError(f"there is an agent {there!r} already")
 
 
 def alias(name: str, spec: str) -> None:
@@ -283,85 +290,63 @@ def make(spec: str) -> Any:
 
     With a name of its own before an equals sign, ``mine=network:file=PATH``, it bears that name.  Names may be in any case.
 
-    Personas take `inference` (none, elimination, behavioural).  ismcts and cheating take iterations or milliseconds,
-    persona, inference, horizon (rounds played after the present one before estimating), exploration, widening,
-    opponents (search or persona) and trees (searched side by side and added up).  network takes `file`, what `citadels train` or
-    `citadels export` wrote, and choice (best or sample).
+    The options of the agents that come along, with their ranges, are in `specs` and docs/agents.md.  The factory of an agent that was
+    registered gets the texts of its options.
 
-    Raises ValueError for an unknown name, option or value.
+    Raises AgentSpecError (a ValueError) for an unknown name or option, an impossible value, an option without a value or
+    named twice, and whatever ValueError or TypeError a factory raises.
     """
-    own_name, plain = _split_alias(spec)
-    if own_name or plain in _ALIASES:
+    own_name, plain = _split_alias(spec) if isinstance(spec, str) else ("", spec)
+    if own_name or (isinstance(plain, str) and plain in _ALIASES):
         agent = make(plain if own_name else _ALIASES[plain])
         agent.name = own_name or plain
         return agent
-    name, colon, rest = spec.partition(":")
+    name, given = specs.texts(spec)
     name = known_name("agent", name, names(), AgentSpecError)
     if name in _ALIASES:
-        if rest:
+        if given:
             raise AgentSpecError(f"{spec}: {name} stands for {_ALIASES[name]} and takes no further options")
         return make(name)
-    spec = name + colon + rest
-    options = {}
-    for part in filter(None, rest.split(",")):
-        key, sign, value = part.partition("=")
-        if not sign:
-            raise ValueError(f"{spec}: an option is written name=value, not {part!r}")
-        options[key] = value
+    spec = name + "".join(spec.partition(":")[1:])
+    options: dict[str, Any] = specs.read(spec, name, given) if name in specs.OPTIONS else dict(given)
     if name in _FACTORIES:
         try:
             agent = _FACTORIES[name](**options)
-        except TypeError as error:
-            raise ValueError(f"{spec}: {error}") from error
-        agent.name = spec
+            agent.name = spec
+        except (TypeError, ValueError, AttributeError) as error:
+            raise AgentSpecError(f"{spec}: {error}") from error
         return agent
     row = state.records(1, arena.AGENT)
-    allowed = {"random": (), "ismcts": (*DEFAULTS, "milliseconds", "inference"), "cheating": (*DEFAULTS, "milliseconds", "inference")}
-    for key in options:
-        known = allowed.get(name, ("inference",))
-        if key not in known:
-            near = hint(key, known)
-            raise ValueError(f"{spec}: {name} has no option {key!r}" + (f"; it has {', '.join(known)}{near}" if known else ""))
     if name == "random":
         return KernelAgent(spec, row)
-    persona = options.get("persona", DEFAULTS["persona"]) if name in ("ismcts", "cheating") else name
-    try:
-        persona = known_name("persona", persona, personas.PERSONAS, AgentSpecError)
-    except AgentSpecError as error:
-        raise AgentSpecError(f"{spec}: {error}") from None
+    persona = options.get("persona", name)
     row["w"], row["duel"], row["kind"] = personas.PERSONAS[persona], personas.DUELS[persona], arena.WEIGHED
-    if "inference" in options:
-        if options["inference"] not in LEVELS:
-            raise ValueError(f"{spec}: inference is one of {', '.join(LEVELS)}, not {options['inference']!r}")
+    if options["inference"] is not None:
         row["w"]["inference"] = row["duel"]["inference"] = LEVELS.index(options["inference"])
     if name not in ("ismcts", "cheating"):
         return KernelAgent(spec, row)
     row["kind"] = arena.SEARCHING
     settings = row["search"]
-    if options.get("opponents", "search") not in ("search", "persona"):
-        raise ValueError(f"{spec}: opponents is search or persona, not {options['opponents']!r}")
-    settings["opponents"] = options.get("opponents", DEFAULTS["opponents"]) == "persona"
     settings["cheating"] = name == "cheating"
-    for key, least in (("iterations", 1), ("horizon", 0)):
-        settings[key] = _number(spec, key, options.get(key, DEFAULTS[key]), int, least)
-    for key in ("exploration", "widening"):
-        settings[key] = _number(spec, key, options.get(key, DEFAULTS[key]), float, 0)
-    milliseconds = _number(spec, "milliseconds", options.get("milliseconds", 0), float, 0)
-    return KernelAgent(spec, row, milliseconds, _number(spec, "trees", options.get("trees", 1), int, 1))
-
-
-def _number(spec: str, key: str, value: Any, kind: Callable[[Any], Any], least: float) -> Any:
-    try:
-        number = kind(value)
-    except ValueError:
-        number = least - 1
-    if number < least:
-        raise ValueError(f"{spec}: {key} is a number of at least {least}, not {value!r}")
-    return number
+    settings["opponents"] = options["opponents"] == "persona"
+    for key in ("iterations", "horizon", "exploration", "widening"):
+        settings[key] = options[key]
+    return KernelAgent(spec, row, options["milliseconds"], options["trees"])
 
 
 def _agent(agent: Any) -> Any:
-    return make(agent) if isinstance(agent, str) else agent
+    """The agent of a spec; an agent as it is."""
+    if isinstance(agent, str):
+        return make(agent)
+    if not callable(getattr(agent, "act", None)):
+        raise AgentSpecError(f"an agent is a spec or an object with a name and act(view), not {shown(agent)}")
+    return agent
+
+
+def _rules(rules: Any) -> Rules:
+    if not isinstance(rules, Rules):
+        raise InvalidArgumentError(f"rules must be Rules, such as GERMAN.with_(players=5), not {shown(rules)}")
+    return rules
 
 
 def play_lineups(rules: Rules, lineups: Iterable[Sequence[Any]], seeds: Any, threads: int = 1, *, record: bool = False) -> Any:
@@ -373,26 +358,38 @@ def play_lineups(rules: Rules, lineups: Iterable[Sequence[Any]], seeds: Any, thr
 
     With `record`: the RESULT records and a `matches.Records`, the games as text by their numbers.
 
-    Raises ValueError for a line-up of a wrong length and `AgentError` for an agent that fails.
+    Raises InvalidArgumentError for a line-up of a wrong length and impossible seeds or threads, AgentSpecError for what is no
+    agent (both are ValueErrors), and `AgentError` for an agent that fails.
     """
     made: dict[str, Any] = {}
-    every = [[_shared(agent, made) for agent in lineup] for lineup in lineups]
-    seeds = np.asarray(seeds, np.uint64)
+    players, threads = _rules(rules).players, thread_number(threads)
+    if isinstance(lineups, str) or not isinstance(lineups, Iterable):
+        raise InvalidArgumentError(f"lineups must be a list of line-ups, not {shown(lineups)}")
+    every = [[_shared(agent, made) for agent in items("a line-up", lineup, "agents")] for lineup in lineups]
+    seeds = _seeds(seeds)
     if len(every) != len(seeds):
-        raise ValueError(f"there are {len(every)} line-ups, but {len(seeds)} seeds")
+        raise InvalidArgumentError(f"there are {len(every)} line-ups, but {len(seeds)} seeds")
     for lineup in every:
-        if len(lineup) != rules.players:
-            raise ValueError(f"a line-up has {rules.players} agents, not {len(lineup)}")
+        if len(lineup) != players:
+            raise InvalidArgumentError(f"a line-up has {players} agents, not {len(lineup)}")
     agents = list({id(agent): agent for lineup in every for agent in lineup}.values())
     number = {id(agent): k for k, agent in enumerate(agents)}
     seating = np.array([[number[id(agent)] for agent in lineup] for lineup in every], np.int64).reshape(len(every), rules.players)
     return _play(rules, agents, seating, seeds, threads, record)
 
 
+def _seeds(seeds: Any) -> Any:
+    """Seeds as an array of uint64."""
+    if isinstance(seeds, np.ndarray) and seeds.dtype == np.uint64 and seeds.ndim == 1:
+        return seeds
+    listed = list(seeds) if isinstance(seeds, np.ndarray) and seeds.ndim == 1 else items("seeds", seeds, "seeds")
+    return np.array([seed_number(seed) for seed in listed], np.uint64)
+
+
 def _shared(agent: Any, made: dict[str, Any]) -> Any:
     """The agent of a spec: one for all seats and games if it has no memory."""
     if not isinstance(agent, str):
-        return agent
+        return _agent(agent)
     if agent in made:
         return made[agent]
     found = make(agent)
@@ -466,16 +463,15 @@ def play_games(
 
     With `record`: the RESULT records and a `matches.Records`, which gives game k as text (`Game.replay` reads it).
 
-    Raises ValueError for an unknown agent or an impossible number, and `AgentError` for an agent that fails.
+    Raises AgentSpecError for an unknown agent, InvalidArgumentError for an impossible number (both are ValueErrors), and `AgentError`
+    for an agent that fails.
     """
-    players = rules.players
-    named = [agents] * players if isinstance(agents, str) else list(agents)
+    players = _rules(rules).players
+    named = [agents] * players if isinstance(agents, str) else items("agents", agents, "agents or specs")
     if len(named) != players:
-        raise ValueError(f"there are {players} seats, but {len(named)} agents: {', '.join(map(str, named))}")
-    if num_games < 1:
-        raise ValueError(f"num_games must be at least 1, not {num_games}")
-    if threads < 1:
-        raise ValueError(f"threads must be at least 1, not {threads}")
+        raise InvalidArgumentError(f"there are {players} seats, but {len(named)} agents: {', '.join(map(str, named))}")
+    num_games, threads = whole_number("num_games", num_games, 1, MAX_GAMES), thread_number(threads)
+    rotate = true_or_false("rotate", rotate)
     first_game = whole_number("first_game", first_game, 0, MAX_FIRST_GAME)
     made = [_agent(agent) for agent in named]
     seeds = game_seeds(seed, num_games, first_game)
@@ -490,8 +486,11 @@ def belief(game: Game, seat: int, level: str = "behavioural", persona: str = "ex
     """How likely each player holds each rank, as `seat` sees it: (players, ranks) float64 array.
 
     level: none, elimination or behavioural (see belief.py), the last with the persona's idea of what roles are worth.
-    Raises ValueError for another level.
+    Raises InvalidArgumentError for another level or persona, and for a seat that is none.
     """
+    one_of("level", level, LEVELS)
+    one_of("persona", persona, personas.PERSONAS)
+    seat = whole_number("seat", seat, 0, game.rules.players - 1)
     table = np.zeros(BELIEF_SHAPE)
     arena.believe_once(game.redeal(seat, 0)._states, seat, make(f"{persona}:inference={level}").row, table)
     return table[: game.rules.players, : len(game.rules.roles)]

@@ -16,12 +16,16 @@ from citadels_env import state
 from citadels_env._jit import entry_for, kernel
 from citadels_env.actions import MAX_PLAYERS, N_ACTIONS
 from citadels_env.batch import GOLDEN, game_seeds
+from citadels_env.checks import items, real_number, shown, true_or_false, whole_number
+from citadels_env.errors import InvalidArgumentError
 
 from .seated import ENDED, SeatedBatch
 
 # Given observations (n, size) uint8 and masks (n, N_ACTIONS) bool: logits (n, N_ACTIONS) float32, of which the illegal ones are
 # ignored, and values (n,) float32.
 Policy = Callable[[Any, Any], tuple[Any, Any]]
+
+MAX_STEPS = 100_000  # of a fragment: each takes about 3 kB a game
 
 COLUMNS = ("observations", "masks", "actions", "log_probabilities", "values", "advantages", "targets")
 
@@ -143,18 +147,20 @@ class Collector:
     learning: the policies (indices) whose decisions are returned.
     seed: of the policies' choices.
 
-    Raises ValueError for a batch that does not deal new games by itself.
+    Raises InvalidArgumentError (a ValueError) for a batch that does not deal new games by itself, and impossible numbers.
     """
 
     def __init__(
         self, batch: SeatedBatch, steps: int, *, gamma: float = 1.0, lambda_: float = 0.95, learning: Sequence[int] = (0,), seed: int = 0
     ) -> None:
+        if not isinstance(batch, SeatedBatch):
+            raise InvalidArgumentError(f"batch must be a SeatedBatch, not {shown(batch)}")
         if not batch._auto_reset:
-            raise ValueError("a Collector needs a batch with auto_reset=True")
-        if steps < 1:
-            raise ValueError(f"a fragment has at least one step, not {steps}")
-        self.batch, self.steps, self.gamma, self.lambda_ = batch, steps, gamma, lambda_
-        self.learning = np.array([policy in learning for policy in range(len(batch.policies))])
+            raise InvalidArgumentError("a Collector needs a batch with auto_reset=True")
+        self.batch, self.steps = batch, whole_number("steps", steps, 1, MAX_STEPS)
+        self.gamma, self.lambda_ = real_number("gamma", gamma, 0, 1), real_number("lambda_", lambda_, 0, 1)
+        chosen = [whole_number("learning", policy, 0, len(batch.policies) - 1) for policy in items("learning", learning, "policies")]
+        self.learning = np.array([policy in chosen for policy in range(len(batch.policies))])
         self.rng = game_seeds(seed, batch.num_games)
         self.waiting: dict[str, Any] | None = None  # decisions whose successor has not come yet
         self._make_room(steps)
@@ -182,8 +188,9 @@ class Collector:
         """Play each game on by 0 to `most` random answers, so that the games do not begin and end together.
 
         To be called before the first fragment: these answers are part of none.
+        Raises InvalidArgumentError (a ValueError) for an impossible number.
         """
-        batch = self.batch
+        batch, most = self.batch, whole_number("most", most, 0, MAX_STEPS)
         left = (game_seeds(int(self.rng[0]), batch.num_games) % np.uint64(most + 1)).astype(np.int64)
         alike = np.zeros((batch.num_games, N_ACTIONS), np.float32)
         actions, ignored = np.empty(batch.num_games, np.int64), np.empty(batch.num_games, np.float32)
@@ -202,19 +209,23 @@ class Collector:
         Returns the decisions of each learning policy (by index), as arrays with one row per decision: `observations` uint8,
         `masks` uint8, `actions` int64, `log_probabilities`, `values`, `advantages` and `targets` (of the value: advantage
         + value) float32; and the games that ended: records of ENDED.
-        Raises ValueError for too few or too many policies.
+        Raises InvalidArgumentError (a ValueError) for too few or too many policies, an impossible number of steps, and a policy whose
+        logits are not finite; the fragment is lost then.
         """
         batch = self.batch
         _check(policies, batch)
+        true_or_false("greedy", greedy)
+        steps = self.steps if steps is None else whole_number("steps", steps, 1, MAX_STEPS)
         batch.observations()
         ended = []
-        if len(self._seats) != (steps or self.steps):
-            self._make_room(steps or self.steps)
+        if len(self._seats) != steps:
+            self._make_room(steps)
         for t in range(len(self._seats)):
             self._seen[t], self._masks[t] = batch._observations, batch._masks
             self._seats[t], self._asked[t] = batch.actors, batch.asked
             self._think(policies, self._seen[t], self._masks[t], self._asked[t], self._values[t])
             sample(self._logits, self._masks[t], self.rng, greedy, self._actions[t], self._log_probabilities[t])
+            _check_finite(self._log_probabilities[t], self._asked[t], batch)
             batch.step_unchecked(self._actions[t])
             self._done[t], self._rewards[t] = batch.done, batch.rewards
             if self._done[t].any():
@@ -269,18 +280,33 @@ class Collector:
         return result
 
 
-def _check(policies: Sequence[Policy], batch: SeatedBatch) -> None:
+def _check(policies: Any, batch: SeatedBatch) -> None:
+    for policy in items("policies", policies, "policies"):
+        if not callable(policy):
+            raise InvalidArgumentError(f"policies must be functions of observations and masks, not {shown(policy)}")
     if len(policies) != len(batch.policies):
-        raise ValueError(f"the policies are {', '.join(batch.policies)}: {len(batch.policies)}, not {len(policies)}")
+        raise InvalidArgumentError(f"the policies are {', '.join(batch.policies)}: {len(batch.policies)}, not {len(policies)}")
+
+
+def _check_finite(log_probabilities: Any, asked: Any, batch: SeatedBatch) -> None:
+    """A legal logit that is nan or infinite shows in the probability of whatever is drawn."""
+    wrong = np.isnan(log_probabilities)
+    if wrong.any():
+        policy = batch.policies[asked[wrong.argmax()]]
+        raise InvalidArgumentError(f"policy {policy!r} gives logits of legal answers that are not finite")
 
 
 def play_to_end(batch: SeatedBatch, policies: Sequence[Policy], *, greedy: bool = False, seed: int = 0) -> Any:
     """Play every game of a batch without `auto_reset` to its end; records of ENDED, one per place.
 
-    Raises ValueError for a batch that deals new games by itself, or too few or too many policies.
+    Raises InvalidArgumentError (a ValueError) for a batch that deals new games by itself, too few or too many policies, and a policy
+    whose logits are not finite.
     """
+    if not isinstance(batch, SeatedBatch):
+        raise InvalidArgumentError(f"batch must be a SeatedBatch, not {shown(batch)}")
+    true_or_false("greedy", greedy)
     if batch._auto_reset:
-        raise ValueError("play_to_end needs a batch with auto_reset=False")
+        raise InvalidArgumentError("play_to_end needs a batch with auto_reset=False")
     _check(policies, batch)
     rng = game_seeds(seed, batch.num_games)
     seen = batch.observations()
@@ -298,6 +324,7 @@ def play_to_end(batch: SeatedBatch, policies: Sequence[Policy], *, greedy: bool 
         actions, ignored = np.empty(len(places), np.int64), np.empty(len(places), np.float32)
         own = rng[places]
         sample(logits, batch._masks[places], own, greedy, actions, ignored)
+        _check_finite(ignored, asked[places], batch)
         rng[places] = own
         batch.step_in(places, actions)
         over = places[batch.done[places]]

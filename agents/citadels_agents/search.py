@@ -125,7 +125,7 @@ def descend(s, nodes, node, moves, n, legal_at, stamp, settings):
     for k in range(n):
         legal_at[moves[k]] = stamp
     actor = np.int64(s.actor[s.depth - 1])
-    tried, best, best_value = 0, -1, -1.0
+    tried, best, best_value = 0, -1, 0.0
     child = np.int64(nodes[node].first)
     while child > 0:
         it = nodes[child]
@@ -134,7 +134,7 @@ def descend(s, nodes, node, moves, n, legal_at, stamp, settings):
             tried += 1
             it.available += 1
             value = it.values[actor] / it.visits + settings.exploration * np.sqrt(np.log(it.available) / it.visits)
-            if value > best_value:
+            if best < 0 or value > best_value:  # one is followed whatever the values are: -1 means that there is none
                 best, best_value = child, value
         child = np.int64(it.following)
     room = np.int64(nodes[0].following) < nodes.size

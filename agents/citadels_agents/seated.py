@@ -1,7 +1,6 @@
 """Batches for learners: agents take some of the seats, and every game is drawn from a distribution of rules."""
 
 from collections.abc import Mapping, Sequence
-from operator import index
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,20 @@ from citadels_env._jit import entry_for, kernel
 from citadels_env.actions import MAX_PLAYERS
 from citadels_env.batch import DEAL, GOLDEN, LOOK, in_chunks, next_seed
 from citadels_env.cards import N_DISTRICTS
+from citadels_env.checks import (
+    MAX_SIDE_BY_SIDE,
+    items,
+    names_list,
+    one_of,
+    real_number,
+    seed_number,
+    shown,
+    thread_number,
+    true_or_false,
+    whole_number,
+    whole_numbers,
+)
+from citadels_env.errors import AgentSpecError, InvalidArgumentError
 
 from . import arena, evaluation
 from .belief import BELIEF_SHAPE
@@ -60,23 +73,33 @@ ENDED = np.dtype(
 _entry = entry_for(Path(__file__).parent)
 
 
-def _cumulative(shares: Sequence[float], number: int, what: str) -> Any:
+def shares_of(what: str, shares: Any, number: int) -> tuple[float, ...]:
+    """`number` shares, none of them negative and not all of them zero; raises InvalidArgumentError for anything else."""
+    listed = shares.tolist() if isinstance(shares, np.ndarray) else items(what, shares, "shares")
+    try:
+        numbers = tuple(real_number(what, share, 0) for share in listed)
+    except InvalidArgumentError:
+        numbers = ()
+    if len(numbers) != number or not 0 < sum(numbers) < np.inf:
+        raise InvalidArgumentError(f"{what} must be {number} shares, none of them negative and not all of them zero, not {shown(shares)}")
+    return numbers
+
+
+def _cumulative(shares: Any, number: int, what: str) -> Any:
     """Shares as cumulative chances, float64."""
-    array = np.asarray(list(shares), np.float64)
-    if array.shape != (number,) or not number or not np.isfinite(array).all() or (array < 0).any() or array.sum() <= 0:
-        raise ValueError(f"{what} must be {number} shares, none of them negative and not all of them zero, not {list(shares)}")
-    chances = np.cumsum(array)
+    chances = np.cumsum(np.array(shares_of(what, shares, number), np.float64))
     return chances / chances[-1]
 
 
 def _number_of_seat(own_seat: Any, players: int) -> int:
     if own_seat is None:
         return DRAWN
-    if own_seat == "rotate":
+    if isinstance(own_seat, str) and own_seat == "rotate":
         return ROTATED
-    if isinstance(own_seat, bool) or not hasattr(own_seat, "__index__") or not 0 <= own_seat < players:
-        raise ValueError(f"own_seat is a seat from 0 to {players - 1}, 'rotate' or None, not {own_seat!r}")
-    return index(own_seat)
+    try:
+        return whole_number("own_seat", own_seat, 0, players - 1)
+    except InvalidArgumentError:
+        raise InvalidArgumentError(f"own_seat is a seat from 0 to {players - 1}, 'rotate' or None, not {shown(own_seat)}") from None
 
 
 @kernel
@@ -219,8 +242,9 @@ class SeatedBatch(Batch):
     games: (N,) array of PLACE records: `rules`, `own`, `seating`, and those of the game that ended there last.
     rules: the rules that games are drawn from, a tuple (in `Batch`: one per game).
 
-    Raises ValueError for unknown agents, shares that are not positive numbers, or too few opponents.  Dealing and answering
-    raise `AgentError` (its `game` is the place) where an agent in Python fails; the games cannot go on then: deal new ones.
+    Raises AgentSpecError for unknown agents and InvalidArgumentError for anything else that is impossible, such as shares that are no
+    positive numbers or too few opponents (both are ValueErrors).  Dealing and answering raise `AgentError` (its `game` is the place)
+    where an agent in Python fails; the games cannot go on then: deal new ones.
     """
 
     def __init__(
@@ -239,15 +263,17 @@ class SeatedBatch(Batch):
         compact: bool = False,
         final_observations: bool = False,
     ) -> None:
-        every = (rules,) if isinstance(rules, Rules) else tuple(rules)
-        if not every:
-            raise ValueError("there must be at least one set of rules")
-        if num_games < 1:
-            raise ValueError(f"a batch needs at least one game, not {num_games}")
+        every = tuple(batch.rules_list(rules))
+        num_games = whole_number("num_games", num_games, 1, MAX_SIDE_BY_SIDE)
+        one_of("rewards", rewards, scoring.REWARDS)
+        auto_reset, threads, seed = true_or_false("auto_reset", auto_reset), thread_number(threads), seed_number(seed)
+        true_or_false("final_observations", final_observations)
         counts = [r.players for r in every]
-        if compact and len(set(counts)) > 1:
-            raise ValueError("compact observations need the same number of players in all games")
-        self.policies = (SELF, *policies)
+        if true_or_false("compact", compact) and len(set(counts)) > 1:
+            raise InvalidArgumentError("compact observations need the same number of players in all games")
+        self.policies = (SELF, *names_list("policies", policies))
+        if len(set(self.policies)) != len(self.policies):
+            raise InvalidArgumentError(f"policies: a name stands twice in {', '.join(self.policies)}")
         self._rules_chances = _cumulative([1.0] * len(every) if rules_shares is None else rules_shares, len(every), "rules_shares")
         self._drawn_rules = every  # agents ask for them before `Batch.__init__` is through
         self._full_templates: Any = None  # of the full observations that networks are shown, made when one is asked
@@ -271,14 +297,19 @@ class SeatedBatch(Batch):
             names: list[Any] = self._drawn
             shares = np.tile(_cumulative([opponents[name] for name in names], len(names), "opponents"), (MAX_PLAYERS, 1))
         else:
-            names = [opponents] * (players - 1) if isinstance(opponents, str) else list(opponents)
+            names = [opponents] * (players - 1) if isinstance(opponents, str) else items("opponents", opponents, "agents or specs")
             if len(names) < players - 1:
-                raise ValueError(f"{players} players need {players - 1} opponents, not {len(names)}: {', '.join(map(str, names))}")
+                raise InvalidArgumentError(
+                    f"{players} players need {players - 1} opponents, not {len(names)}: {', '.join(map(str, names))}"
+                )
             shares = np.ones((MAX_PLAYERS, max(1, len(names))))
             for distance in range(1, players):
                 shares[distance] = np.arange(len(names)) >= distance - 1
         specs = dict.fromkeys(name for name in names if isinstance(name, str) and name not in self.policies)
         made = {name: make(name) for name in specs}
+        for name in names:
+            if not isinstance(name, str) and not callable(getattr(name, "act", None)):
+                raise AgentSpecError(f"opponents: an agent is a spec or an object with a name and act(view), not {shown(name)}")
         agents: list[Any] = [made.get(name, name) if isinstance(name, str) else name for name in names]
         different = list({id(agent): agent for agent in agents if not isinstance(agent, str)}.values())
         inside = [agent for agent in different if getattr(agent, "in_kernel", False)]
@@ -302,10 +333,11 @@ class SeatedBatch(Batch):
     def set_shares(self, opponents: Mapping[str, float]) -> None:
         """Draw the opponents of the games to come by other shares.
 
-        Raises ValueError unless the names are those of the mapping that the batch was made with.
+        Raises InvalidArgumentError (a ValueError) unless the names are those of the mapping that the batch was made with, and for
+        impossible shares.
         """
-        if set(opponents) != set(self._drawn):
-            raise ValueError(f"the shares are of {', '.join(self._drawn) or 'no drawn opponents'}, not of {', '.join(opponents)}")
+        if not isinstance(opponents, Mapping) or set(opponents) != set(self._drawn):
+            raise InvalidArgumentError(f"the shares are of {', '.join(self._drawn) or 'no drawn opponents'}, not of {shown(opponents)}")
         self._seat_chances[1:, 1:] = _cumulative([opponents[name] for name in self._drawn], len(self._drawn), "opponents")
 
     def _advance(self, observe_too: bool) -> None:
@@ -420,16 +452,30 @@ class SeatedBatch(Batch):
         return result
 
     def deal_in(self, places: Any, seeds: Any = None) -> None:
-        """Deal new games in some places (int64 indices): those of `seeds` (uint64), or each place's next."""
+        """Deal new games in some places (int64 indices): those of `seeds` (uint64), or each place's next.
+
+        Raises InvalidArgumentError (a ValueError) for places that there are not and impossible seeds; nothing is changed then.
+        """
+        places = whole_numbers("places", places)
+        if len(places) and not (places.min() >= 0 and places.max() < self.num_games):
+            raise InvalidArgumentError(f"places must be from 0 to {self.num_games - 1}, not {shown(places)}")
+        if seeds is not None and not (isinstance(seeds, np.ndarray) and seeds.dtype == np.uint64):
+            listed = [seeds] if np.ndim(seeds) == 0 else items("seeds", list(seeds))
+            seeds = np.array([seed_number(seed) for seed in listed], np.uint64)
+        if seeds is not None and len(seeds) not in (1, len(places)):
+            raise InvalidArgumentError(f"there are {len(places)} places, but {len(seeds)} seeds")
         self.seeds[places] = batch.next_seeds(self.seeds[places]) if seeds is None else seeds
         self.games["number"][places] += 1
         self._answers[places] = DEAL
         self._move(places, self._observed)
 
     def deal(self, seed: int | None = None) -> None:
-        """Deal new games everywhere: from `seed`, or each place's next game."""
+        """Deal new games everywhere: from `seed`, or each place's next game.
+
+        Raises InvalidArgumentError (a ValueError) for an impossible seed; nothing is changed then.
+        """
         if seed is not None:
-            batch.game_seeds(seed, 0)  # an impossible seed changes nothing
+            seed = seed_number(seed)
         self.games["number"] += 1
         super().deal(seed)
 

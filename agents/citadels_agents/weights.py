@@ -10,6 +10,9 @@ import numpy as np
 
 from citadels_env import ROLES
 from citadels_env.cards import DISTRICT_INDEX, N_DISTRICTS, N_ROLES, ROLE_INDEX
+from citadels_env.checks import one_of, real_number
+
+LARGEST = 1e6  # points: no value computed from weights below it leaves the range of its numbers
 
 
 class Weight(NamedTuple):
@@ -128,17 +131,18 @@ def plain() -> Any:
 def changed(record: Any, **changes: float | dict[str, float]) -> Any:
     """A copy of one record with other values; `role` and `extra` take dictionaries by name.
 
-    Raises ValueError for a weight that does not exist.
+    Raises ValueError for a weight that does not exist and a value beyond -LARGEST to LARGEST.
     """
     record = record.copy()
     for name, value in changes.items():
         if name not in (DTYPE.names or ()):
             raise ValueError(f"there is no weight {name!r}; the weights are {', '.join(DTYPE.names or ())}")
-        if isinstance(value, dict):
+        if isinstance(value, dict) and name in ("role", "extra"):
             for key, number in value.items():
-                record[name][0, _entry(name, key)] = number
+                one_of(name, key, DISTRICT_INDEX if name == "extra" else ROLE_INDEX)
+                record[name][0, _entry(name, key)] = real_number(f"{name} of {key}", number, -LARGEST, LARGEST)
         else:
-            record[name] = value
+            record[name] = real_number(name, value, -LARGEST, LARGEST)
     return record
 
 

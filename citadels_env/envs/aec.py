@@ -19,6 +19,8 @@ from pettingzoo import AECEnv
 from .. import batch, observation, picture, scoring, state
 from ..actions import MAX_PLAYERS, N_ACTIONS
 from ..cards import N_DISTRICTS
+from ..checks import json_object, one_of, seed_number, shown, true_or_false
+from ..errors import CitadelsError, IllegalActionError, InvalidArgumentError
 from ..game import Game
 from ..rules import GERMAN, Rules
 
@@ -44,6 +46,16 @@ _SHARED = (
 )
 # What PettingZoo keeps of a game.
 _KEPT = ("agents", "agent_selection", "rewards", "_cumulative_rewards", "terminations", "truncations", "_skip_agent_selection")
+
+
+def number_of(action: Any) -> int:
+    """The number that an action is, if it is a whole number, otherwise -1."""
+    if isinstance(action, bool):
+        return -1
+    try:
+        return index(action)
+    except TypeError:
+        return -1
 
 
 def _copied(value: Any) -> Any:
@@ -76,6 +88,8 @@ class raw_env(AECEnv[str, Any, Any]):
     `reset(seed)` deals the game that `Game(rules, seed)` is; `reset()` deals the next one of a sequence that follows
     from the last seed, or from fresh entropy.  The whole situation is kept by `copy.deepcopy`, `pickle` and
     `cloudpickle` in mid-game; `clone`, `save_state` and `load_state` do the same faster.
+
+    Raises InvalidArgumentError or RulesError (ValueErrors), naming the argument, for impossible ones.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012 (declared so by PettingZoo)
@@ -101,16 +115,16 @@ class raw_env(AECEnv[str, Any, Any]):
         compact: bool = False,
     ) -> None:
         super().__init__()
-        for name, value, allowed in (("rewards", rewards, scoring.REWARDS), ("mask_in", mask_in, MASK_IN)):
-            if value not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(allowed)}, not {value!r}")
+        one_of("rewards", rewards, scoring.REWARDS)
+        one_of("mask_in", mask_in, MASK_IN)
+        true_or_false("compact", compact)
+        if render_mode is not None and not isinstance(render_mode, str):
+            raise InvalidArgumentError(f"render_mode must be a text or None, not {shown(render_mode)}")
         if render_mode is not None and render_mode not in self.metadata["render_modes"]:
             modes = " and ".join(map(repr, self.metadata["render_modes"]))
             gymnasium.logger.warn(f"there is no render mode {render_mode!r}, only {modes}; nothing will be rendered")
             render_mode = None
-        rules = GERMAN if rules is None else rules
-        if not isinstance(rules, Rules):
-            raise ValueError(f"rules must be Rules, such as GERMAN.with_(players=5), not {rules!r}")
+        rules = GERMAN if rules is None else batch.checked_rules(rules)
         self.rules = rules if num_players is None else rules.with_(players=num_players)
         self.render_mode = render_mode
         self._scheme = scoring.REWARDS.index(rewards)
@@ -157,16 +171,16 @@ class raw_env(AECEnv[str, Any, Any]):
     # --- playing ----------------------------------------------------------------
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Deal a new game: the one of `seed`, or without a seed the next one (`options` has no effect)."""
+        """Deal a new game: the one of `seed`, or without a seed the next one (`options` has no effect).
+
+        Raises InvalidArgumentError (a ValueError) for an impossible seed; nothing is changed then.
+        """
         if seed is None:
             if not isinstance(self._next_seeds, np.random.Generator):
                 self._next_seeds = np.random.default_rng(self._next_seeds)
             seed = int(self._next_seeds.integers(2**63))
         else:
-            seed = index(seed)
-            if not 0 <= seed < 2**64:
-                raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed}")
-            self._next_seeds = seed
+            seed = self._next_seeds = seed_number(seed)
         self._deal(seed)
 
     def _deal(self, seed: int) -> None:
@@ -189,25 +203,29 @@ class raw_env(AECEnv[str, Any, Any]):
     def step(self, action: Any) -> None:
         """Answer for `agent_selection`: a legal action, or None to step out of a finished game.
 
-        Raises ValueError, listing the legal answers, for any other action; nothing is changed then.
+        Raises IllegalActionError (a ValueError), listing the legal answers, for any other action; nothing is changed then.
         """
         if not self.is_legal(action):
             agent = self.agent_selection
             if self.terminations[agent] or self.truncations[agent]:
                 self._was_dead_step(action)
                 return
-            raise ValueError(self._refusal(action))
+            raise IllegalActionError(self._refusal(action))
         self.answer(action)
+
+    @property
+    def running(self) -> bool:
+        """Has `agent_selection` a question to answer?"""
+        agent = self.agent_selection
+        return not (self.terminations.get(agent, True) or self.truncations[agent])
 
     def is_legal(self, action: Any) -> bool:
         """Is `action` a legal answer of `agent_selection` now?"""
         agent = self.agent_selection
         if self.terminations.get(agent, True) or self.truncations[agent]:
             return False
-        try:
-            action = index(action)
-        except TypeError:
-            return False
+        if type(action) is not int:
+            action = number_of(action)
         return 0 <= action < N_ACTIONS and self._mask.item(action) == 1
 
     def answer(self, action: int) -> None:
@@ -244,12 +262,10 @@ class raw_env(AECEnv[str, Any, Any]):
         self.agent_selection = self.agents[0]
 
     def _refusal(self, action: Any) -> str:
-        game = self.game
-        try:
-            shown = f"{action!r} ({game.describe(index(action))})"
-        except (TypeError, ValueError):
-            shown = repr(action)
-        return f"action {shown} is not a legal answer of {self.agent_selection} to {game.question}; legal: {', '.join(game.legal())}"
+        game, text = self.game, shown(action)
+        if 0 <= number_of(action) < N_ACTIONS:
+            text += f" ({game.describe(number_of(action))})"
+        return f"action {text} is not a legal answer of {self.agent_selection} to {game.question}; legal: {', '.join(game.legal())}"
 
     # --- looking ----------------------------------------------------------------
 
@@ -329,10 +345,10 @@ class raw_env(AECEnv[str, Any, Any]):
     def save_state(self) -> bytes:
         """The game so far, as seed and answers, with what PettingZoo keeps of it: JSON for `load_state`.
 
-        Raises ValueError before the first `reset`.
+        Raises CitadelsError (a ValueError) before the first `reset`.
         """
         if not hasattr(self, "agents"):
-            raise ValueError("there is no game to save before the first reset")
+            raise CitadelsError("there is no game to save before the first reset")
         seeds = self._next_seeds
         saved = {
             "citadels_v0": observation.VERSION,
@@ -348,22 +364,25 @@ class raw_env(AECEnv[str, Any, Any]):
     def load_state(self, saved: bytes) -> None:
         """Restore what `save_state` returned, in this or another environment with the same rules and rewards.
 
-        Raises ValueError, and changes nothing, if it was saved under other rules or is no saved state.
+        Raises InvalidArgumentError (a ValueError), and changes nothing, if it was saved under other rules or is no saved state.
         """
+        data = json_object("this is no state saved by save_state", saved)
         try:
-            data = json.loads(saved)
-            theirs, scheme = dict(data["rules"]), scoring.REWARDS.index(data["rewards_are"])
-        except (ValueError, TypeError, KeyError) as error:
-            raise ValueError(f"this is no state saved by save_state: {error!r}") from None
+            self.__dict__.update(self._restored(data).__dict__)
+        except (TypeError, KeyError, AttributeError) as error:
+            raise InvalidArgumentError(f"this is no state saved by save_state: {error!r}") from None
+
+    def _restored(self, data: dict[str, Any]) -> "raw_env":
+        theirs, scheme = dict(data["rules"]), one_of("rewards", data["rewards_are"], scoring.REWARDS)
         different = [name for name, value in json.loads(self.rules.to_json()).items() if theirs.get(name) != value]
-        different += ["rewards"] if scheme != self._scheme else []
+        different += ["rewards"] if scheme != scoring.REWARDS[self._scheme] else []
         if different:
-            raise ValueError(f"the state was saved under other rules; different: {', '.join(different)}")
+            raise InvalidArgumentError(f"the state was saved under other rules; different: {', '.join(different)}")
         other = self.clone()
-        other._deal(data["seed"])
+        other._deal(seed_number(data["seed"]))
         for action in data["answers"]:
             if not other.is_legal(action):
-                raise ValueError(f"this is no state saved by save_state: {other._refusal(action)}")
+                raise InvalidArgumentError(f"this is no state saved by save_state: {other._refusal(action)}")
             other.answer(action)
         for name in _KEPT:
             setattr(other, name, data[name])
@@ -373,4 +392,4 @@ class raw_env(AECEnv[str, Any, Any]):
             generator = np.random.default_rng(0)
             generator.bit_generator.state = other._next_seeds
             other._next_seeds = generator
-        self.__dict__.update(other.__dict__)
+        return other

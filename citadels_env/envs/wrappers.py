@@ -10,9 +10,15 @@ from typing import Any
 
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 
-from .aec import raw_env
+from ..actions import N_ACTIONS
+from ..errors import IllegalActionError
+from .aec import number_of, raw_env
 
 ILLEGAL_REWARD = -1  # for the player who answers illegally, which ends the game
+
+
+class OutOfBoundsError(IllegalActionError, AssertionError):
+    """What is no action at all; an AssertionError, too, because that is what PettingZoo's `AssertOutOfBoundsWrapper` raises."""
 
 
 class StandardWrappers(OrderEnforcingWrapper):
@@ -34,10 +40,16 @@ class StandardWrappers(OrderEnforcingWrapper):
     infos = property(attrgetter("_raw.infos"))
 
     def step(self, action: Any) -> None:
-        """Answer the open question; an illegal answer ends the game with -1 for who gave it."""
+        """Answer the open question; an illegal answer ends the game with -1 for who gave it.
+
+        Raises OutOfBoundsError (a ValueError and an AssertionError) for what is no action at all, and PettingZoo's own errors for
+        what comes in the wrong order; nothing is changed then.
+        """
         if self._has_reset and self._raw.is_legal(action):
             self._has_updated = True
             self._raw.answer(action)
+        elif self._has_reset and not 0 <= number_of(action) < N_ACTIONS and (action is not None or self._raw.running):
+            raise OutOfBoundsError(f"action is not in action space: {self._raw._refusal(action)}")
         else:
             super().step(action)
 

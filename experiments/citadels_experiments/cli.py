@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from .click_types import Finite
+
 if TYPE_CHECKING:
     from citadels_env import Rules
 
@@ -118,11 +120,11 @@ class _Players(click.ParamType):
         found: list[int] = []
         for piece in value.split(","):
             first, _, last = piece.partition("-")
-            if not (first.strip().isdigit() and (last or first).strip().isdigit()):
+            if not (first.strip().isdecimal() and (last or first).strip().isdecimal()):
                 self.fail(f"{value!r} is no number of players, such as 4 or 2-8 or 2,4,6", param, ctx)
+            if len(first.strip() + last.strip()) > 2 or not 2 <= int(first) <= int(last or first) <= 8:
+                self.fail(f"{value!r}: there are 2 to 8 players", param, ctx)
             found += range(int(first), int(last or first) + 1)
-        if not found or min(found) < 2 or max(found) > 8:
-            self.fail(f"{value!r}: there are 2 to 8 players", param, ctx)
         return tuple(dict.fromkeys(found))
 
 
@@ -310,7 +312,7 @@ def _roles_text(names: Iterable[str]) -> str:
 @click.option(
     "--blocks", type=click.IntRange(2), help=f"Blocks of each duel ({BLOCKS}; with --precision at most this many, {MOST_BLOCKS})."
 )
-@click.option("--precision", type=click.FloatRange(0, 0.5, True, True), help="Stop when every win share is known within this: 0.02.")
+@click.option("--precision", type=Finite(0, 0.5, True, True), help="Stop when every win share is known within this: 0.02.")
 @click.option(
     "--anytime", is_flag=True, help="Intervals that allow to look at results, and to stop, at any time; wider, 3 to 4 times the games."
 )
@@ -542,7 +544,7 @@ def _allowed(values: Any) -> str:
 @click.option("--generations", default=120, show_default=True, type=click.IntRange(1))
 @click.option("--population", default=20, show_default=True, type=click.IntRange(4), help="Candidates of a generation.")
 @click.option("--games", default=240, show_default=True, type=click.IntRange(8), help="Games per candidate and scenario.")
-@click.option("--sigma", default=0.5, show_default=True, help="Size of the first steps.")
+@click.option("--sigma", default=0.5, show_default=True, type=Finite(1e-6, 100), help="Size of the first steps.")
 @click.option("--seed", default=1, show_default=True, type=click.IntRange(1))
 @click.option("--threads", default=1, show_default=True, type=click.IntRange(1))
 @click.option("--duel", is_flag=True, help="Tune for two players.")
@@ -596,7 +598,7 @@ def _needs_extra(error: ImportError) -> click.ClickException:
 @click.option("--address", help="Of a Ray cluster, such as auto or ray://host:10001; without it Ray runs on this machine alone.")
 @click.option("--threads", type=click.IntRange(1), help="Threads of torch in the learning process (all cores).")
 @click.option("--iterations", type=click.IntRange(1), help="Stop after so many, instead of what the file says.")
-@click.option("--minutes", type=click.FloatRange(0, min_open=True), help="Stop after so many of training, instead of what the file says.")
+@click.option("--minutes", type=Finite(0, min_open=True), help="Stop after so many of training, instead of what the file says.")
 @_agents_from_option
 @_quiet_option
 def train(

@@ -11,7 +11,6 @@ difference between two sets sharper, but averages over many sets less sharp, sin
 
 import json
 import time
-import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -32,11 +31,14 @@ import citadels_agents
 import citadels_env
 from citadels_agents import alias, make, play_games
 from citadels_agents.registry import named, spec_of
-from citadels_env import ROLES, Rules
+from citadels_env import ROLES, InvalidArgumentError, Rules
+from citadels_env.batch import checked_rules
+from citadels_env.checks import MAX_GAMES, items, names_list, seed_number, true_or_false, whole_number
 from citadels_env.names import known_name
 
 from . import fairness, folders, stats
 
+MOST_SEED = 2**63 - 1  # fits into a signed integer, as tables have them
 BLOCKS = 20  # blocks of games per set, for the intervals of what is computed over several sets; game k is in block k mod 20
 GROWING = ("games", "sets")  # a study that holds fewer of these can be extended
 PORTION = 65536  # games that are counted before the next ones are played
@@ -74,7 +76,10 @@ def role_sets(players: int, size: int | None = None, only: Iterable[str] = (), e
 
 @dataclass(frozen=True)
 class Study:
-    """What is played: for each of `sets`, `games` games under `rules` (its own roles do not count) by `agents`."""
+    """What is played: for each of `sets`, `games` games under `rules` (its own roles do not count) by `agents`.
+
+    Raises InvalidArgumentError, RulesError or AgentSpecError (all of them ValueErrors) for what cannot be played.
+    """
 
     rules: Rules
     sets: tuple[tuple[str, ...], ...]
@@ -85,17 +90,23 @@ class Study:
     modules: tuple[tuple[str, str], ...] = ()  # files that define further agents, with their fingerprints
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "agents", tuple(map(named, self.agents)))
-        for name in self.agents:
-            make(name)
-        if not self.sets:
-            raise ValueError("a study needs at least one role set")
+        checked_rules(self.rules)
+        if not items("sets", self.sets, "role sets"):
+            raise InvalidArgumentError("a study needs at least one role set")
+        for name, value in (
+            ("sets", tuple(names_list("sets", roles) for roles in self.sets)),
+            ("agents", tuple(map(named, names_list("agents", self.agents)))),
+            ("games", whole_number("games", self.games, 2, MAX_GAMES)),  # per set
+            ("seed", seed_number(self.seed, "seed", MOST_SEED)),
+            ("paired", true_or_false("paired", self.paired)),
+        ):
+            object.__setattr__(self, name, value)
         if len(set(self.sets)) < len(self.sets):
-            raise ValueError("a study plays every role set once; one is named twice")
-        if self.games < 2:
-            raise ValueError(f"a study plays two or more games per set, not {self.games}")
+            raise InvalidArgumentError("a study plays every role set once; one is named twice")
         if len(self.agents) not in (1, self.players):
-            raise ValueError(f"name one agent, or one for each of the {self.players} seats, not {len(self.agents)}")
+            raise InvalidArgumentError(f"name one agent, or one for each of the {self.players} seats, not {len(self.agents)}")
+        for agent in dict.fromkeys(self.agents):
+            make(agent)
         for index in range(len(self.sets)):
             self.rules_of(index)
         for name in dict.fromkeys(self.agents):
@@ -112,9 +123,7 @@ class Study:
 
     def rules_of(self, index: int) -> Rules:
         """The rules of set number `index`."""
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*Emperor and Queen")
-            return self.rules.with_(roles=self.sets[index])
+        return self.rules.quietly(roles=self.sets[index])
 
     def seed_of(self, index: int) -> int:
         """The seed that ``play_games`` gets for set number `index`."""
@@ -146,9 +155,7 @@ class Study:
         for name, spec in parameters.get("aliases", {}).items():
             alias(name, spec)
         sets = tuple(tuple(text.split(", ")) for text in parameters["sets"])
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", message=".*Emperor and Queen")
-            rules = Rules.from_json(json.dumps({**parameters["rules"], "roles": sets[0]}))
+        rules = Rules.from_dict({**parameters["rules"], "roles": sets[0]})
         modules = tuple((name, fingerprint) for name, fingerprint in parameters.get("modules", ()))
         agents = tuple(parameters["agents"])
         return cls(rules, sets, agents, parameters["games"], parameters["seed"], parameters["paired"], modules)
@@ -347,12 +354,10 @@ def folder_name(study: Study, rules_name: str) -> str:
     rules_name: the edition, or what the rules are called.
     """
     rules, players, sets = study.rules_of(0), study.players, study.sets
-    kinds = {kind: rules.with_(roles=(), add_districts=kind).add_districts for kind in ("all", "none", "recommended")}
+    kinds = {kind: rules.quietly(roles=(), add_districts=kind).add_districts for kind in ("all", "none", "recommended")}
     districts = next((kind for kind, names in kinds.items() if names == rules.add_districts), f"{len(rules.add_districts)}-districts")
     named = citadels_env.EDITIONS.get(rules_name)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=".*Emperor and Queen")
-        complete = named is not None and named.with_(players=players, add_districts=rules.add_districts, roles=rules.roles) == rules
+    complete = named is not None and named.quietly(players=players, add_districts=rules.add_districts, roles=rules.roles) == rules
     complete &= districts in kinds
     parts = ["role-sets", str(players), rules_name, "" if districts == "all" else districts]
     size = len(sets[0])

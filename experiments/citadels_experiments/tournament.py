@@ -25,10 +25,12 @@ import pandas as pd
 
 from citadels_agents import RESULT, AgentError, alias, make, play_lineups
 from citadels_agents.registry import named, plays_inside
-from citadels_env import EDITIONS, Rules
+from citadels_env import EDITIONS, InvalidArgumentError, Rules
+from citadels_env.batch import checked_rules
+from citadels_env.checks import MAX_GAMES, names_list, one_of, real_number, seed_number, true_or_false, whole_number
 
 from . import folders, stats
-from .study import files, sources
+from .study import MOST_SEED, files, sources
 
 DESIGNS = ("duel", "mixed")
 GROWING = ("blocks",)  # a tournament that holds fewer of these can be extended
@@ -52,6 +54,8 @@ class Tournament:
 
     With `anytime` the intervals of shares and differences hold at all times at once, so that one may look at the results as
     often as one likes and stop whenever one likes; they are wider, and reaching a `precision` takes several times the games.
+
+    Raises InvalidArgumentError or AgentSpecError (ValueErrors) for what cannot be played.
     """
 
     rules: Rules
@@ -66,20 +70,25 @@ class Tournament:
     check: InitVar[bool] = True  # that the agents are known
 
     def __post_init__(self, check: bool) -> None:
-        if check:
-            object.__setattr__(self, "agents", tuple(map(named, self.agents)))
-            object.__setattr__(self, "fields", tuple(map(named, self.fields)))
-        if self.design not in (*DESIGNS, "both"):
-            raise ValueError(f"the design is duel, mixed or both, not {self.design!r}")
+        checked_rules(self.rules)
+        known: Callable[[str], str] = named if check else str
+        for field, value in (
+            ("agents", tuple(map(known, names_list("agents", self.agents)))),
+            ("fields", tuple(map(known, names_list("fields", self.fields)))),
+            ("design", one_of("design", self.design, (*DESIGNS, "both"))),
+            ("blocks", whole_number("blocks", self.blocks, 2, MAX_GAMES)),
+            ("seed", seed_number(self.seed, "seed", MOST_SEED)),
+            ("precision", None if self.precision is None else real_number("precision", self.precision, 0, 0.5)),
+            ("anytime", true_or_false("anytime", self.anytime)),
+        ):
+            object.__setattr__(self, field, value)
+        if self.precision in (0, 0.5):
+            raise InvalidArgumentError(f"the precision is half the width of an interval, between 0 and 0.5, not {self.precision}")
         for names in (self.agents, self.fields):
             if len(set(names)) < len(names):
-                raise ValueError(f"an agent is named twice: {', '.join(names)}")
+                raise InvalidArgumentError(f"an agent is named twice: {', '.join(names)}")
         if len(self.names) < 2:
-            raise ValueError("a tournament needs two agents or more")
-        if self.blocks < 2:
-            raise ValueError(f"a tournament needs two blocks or more, not {self.blocks}")
-        if self.precision is not None and not 0 < self.precision < 0.5:
-            raise ValueError(f"the precision is half the width of an interval, between 0 and 0.5, not {self.precision}")
+            raise InvalidArgumentError("a tournament needs two agents or more")
         for name in self.names if check else ():
             make(name)
 
@@ -150,7 +159,7 @@ class Tournament:
             plain[name] = tuple(plain[name])
         plain["modules"] = tuple(map(tuple, plain["modules"]))
         plain.setdefault("anytime", plain["precision"] is not None)  # in manifests that do not say it
-        return cls(**plain | {"rules": Rules.from_json(json.dumps(plain["rules"]))}, check=check)
+        return cls(**plain | {"rules": Rules.from_dict(plain["rules"])}, check=check)
 
 
 def mixed_lineups(agents: int, players: int, rng: np.random.Generator) -> list[tuple[int, ...]]:
@@ -283,8 +292,7 @@ def run(
     down up to there in ``failures/``.  With `on_error` "stop" it ends the tournament with `AgentFailedError`; what was played
     before its block stays, and another run goes on from there.
     """
-    if on_error not in ("stop", "continue"):
-        raise ValueError(f"on_error is stop or continue, not {on_error!r}")
+    one_of("on_error", on_error, ("stop", "continue"))
     if folder is None:
         return _run(t, None, threads, on_error, progress)
     with folders.writer(folder, "tournament"):

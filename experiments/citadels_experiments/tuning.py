@@ -15,10 +15,11 @@ import numpy as np
 
 from citadels_agents import arena, personas
 from citadels_agents.weights import WEIGHTS
-from citadels_env import AMERICAN, FRENCH, GERMAN, Rules
+from citadels_env import AMERICAN, FRENCH, GERMAN, InvalidArgumentError, Rules
 from citadels_env.actions import MAX_PLAYERS
 from citadels_env.batch import game_seeds
 from citadels_env.cards import DISTRICTS
+from citadels_env.checks import names_list, one_of, real_number, thread_number, true_or_false, whole_number
 from citadels_env.vocabulary import Colour
 
 from . import folders
@@ -27,6 +28,11 @@ FIXED = ("inference", "near", "useless")  # switches and figures that stay as th
 NEW = ("Witch", "Tax Collector", "Wizard", "Emperor", "Abbot", "Alchemist", "Navigator", "Diplomat", "Artist")
 MIXED = ("Assassin", "Tax Collector", "Magician", "Emperor", "Bishop", "Alchemist", "Architect", "Diplomat", "Artist")
 OTHER = ("Witch", "Thief", "Wizard", "King", "Abbot", "Merchant", "Navigator", "Warlord", "Queen")
+
+
+# What `tune` takes.  Every generation has a seed of its own, made from the run's and its number; `cma` reads 32 bits.
+LIMITS = {"generations": (1, 99_999), "population": (4, 10_000), "games": (8, 1_000_000), "seed": (1, 2**32 - 1)}
+SIGMA = (1e-6, 100.0)
 
 
 @dataclass(frozen=True)
@@ -118,9 +124,22 @@ def tune(
     """Tune the persona `start` against `field`, with `duel` for two players.
 
     The best mean vector is written to `out` after every generation, with how it was obtained.  A run goes on from
-    `out` with the suffix `.state` if that is there.  `folders.FolderError` (a ValueError) if another run writes these files, or
-    if they cannot be written or were changed.
+    `out` with the suffix `.state` if that is there.
+
+    Raises InvalidArgumentError (a ValueError) for an unknown persona and an impossible number (`LIMITS`), and `folders.FolderError` (a
+    ValueError) if another run writes these files, or if they cannot be written or were changed.
     """
+    one_of("start", start, personas.PERSONAS)
+    for name in names_list("field", field):
+        one_of("field", name, personas.PERSONAS)
+    if not field:
+        raise InvalidArgumentError("field must name one persona or more")
+    numbers = {"generations": generations, "population": population, "games": games, "seed": seed}
+    for what, value in numbers.items():
+        whole_number(what, value, *LIMITS[what])
+    real_number("sigma", sigma, *SIGMA)
+    thread_number(threads)
+    true_or_false("duel", duel)
     with folders.Writer(out.with_suffix(".lock"), str(out)):
         folders.probe(out.parent)
         _tune(start, field, generations, population, games, seed, sigma, threads, duel, out, report)

@@ -15,12 +15,16 @@ from citadels_env import engine, hidden, scoring, state
 from citadels_env._jit import entry_for
 from citadels_env.actions import MAX_PLAYERS
 from citadels_env.batch import game_seeds
+from citadels_env.checks import seed_number, whole_number
+from citadels_env.errors import InvalidArgumentError
 from citadels_env.vocabulary import Ask
 
 from . import folders
 from .tuning import scenarios
 
 MOST_ROUNDS = 30
+GAMES = (10, 100_000)  # of each scenario: 19 kB of figures each
+MOST_SEED = 2**53  # a thousand of them apart fit into 64 bits
 
 
 @entry_for(Path(__file__).parent, Path(arena.__file__).parent)
@@ -82,8 +86,15 @@ def fit(persona: str = "expert", games: int = 2000, seed: int = 1, out: Path = e
     """Fit the coefficients to `games` games of every scenario, write them to `out` and return what was found.
 
     Half as many fresh games check the fit: the loss of the fitted estimate and that of guessing all players alike.
-    `folders.FolderError` (a ValueError) if `out` cannot be written, before anything is played.
+
+    Raises AgentSpecError for an unknown persona, InvalidArgumentError for another agent and impossible numbers, and
+    `folders.FolderError` if `out` cannot be written, before anything is played (all are ValueErrors).
     """
+    whole_number("games", games, *GAMES)
+    seed_number(seed, "seed", MOST_SEED)
+    agent = make(persona)
+    if getattr(agent, "row", None) is None or agent.row["kind"][0] != arena.WEIGHED:
+        raise InvalidArgumentError(f"the value estimate is fitted to games of a persona, not of {persona}")
     from scipy.optimize import minimize
 
     folders.probe(out.parent)

@@ -78,7 +78,7 @@ def _agents_by_question() -> None:
 
 def _networks() -> None:
     shapes = {"policy": (N_ACTIONS, observation.size()), "value": (1, observation.size())}
-    tensors = {f"{name}.weight": np.zeros(shape, np.float32) for name, shape in shapes.items()}
+    tensors: dict[str, Any] = {f"{name}.weight": np.zeros(shape, np.float32) for name, shape in shapes.items()}
     tensors |= {f"{name}.bias": np.zeros(shape[0], np.float32) for name, shape in shapes.items()}
     network = NetworkAgent("network", Network(tensors))
     network.act(View(Game(GERMAN), 0))

@@ -1,7 +1,6 @@
 """What the Gymnasium environments share: options, spaces, seeds, and copies in mid-game."""
 
 from collections.abc import Mapping, Sequence
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -9,6 +8,9 @@ from gymnasium import spaces
 
 from citadels_env import GERMAN, Game, Rules, observation, picture
 from citadels_env.actions import N_ACTIONS
+from citadels_env.batch import checked_rules, rules_list
+from citadels_env.checks import one_of, shown, true_or_false, whole_number
+from citadels_env.errors import InvalidArgumentError
 
 from ..seated import SELF, SeatedBatch
 
@@ -34,12 +36,12 @@ class Seated:
     mask_in: where the action mask stands.  "obs": the observation is a dictionary of `observation` and `action_mask`; "info": it is
         the flat array alone, and the mask is in the info as `action_mask`; "both".
     compact: observations with as many player rows as there are players instead of eight.
-    illegal: what an illegal answer does.  "terminate": it ends the game with a reward of -1; "raise": it raises ValueError, and nothing
-        changes.
+    illegal: what an illegal answer does.  "terminate": it ends the game with a reward of -1; "raise": it raises IllegalActionError (a
+        ValueError), and nothing changes.
     render_mode: "ansi" (`render()` gives the whole game as text, hidden cards included), "rgb_array" (an image of that text,
         (720, 1280, 3) uint8) or None.
 
-    Raises ValueError for impossible options, naming them.
+    Raises InvalidArgumentError, RulesError or AgentSpecError (all of them ValueErrors) for impossible options, naming them.
     """
 
     def _set_up(
@@ -57,32 +59,28 @@ class Seated:
         illegal: str,
         render_mode: str | None,
     ) -> None:
-        for name, value, allowed in (
-            ("mask_in", mask_in, MASK_IN),
-            ("illegal", illegal, ILLEGAL),
-            ("render_mode", render_mode, (None, *RENDER_MODES)),
-        ):
-            if value not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(map(str, allowed))}, not {value!r}")
-        every = (GERMAN,) if rules is None else (rules,) if isinstance(rules, Rules) else rules
-        if isinstance(every, str) or not all(isinstance(r, Rules) for r in every):
-            raise ValueError(f"rules must be Rules, such as GERMAN.with_(players=5), or several of them, not {rules!r}")
+        one_of("mask_in", mask_in, MASK_IN)
+        one_of("illegal", illegal, ILLEGAL)
+        modes = (None, *RENDER_MODES)
+        if not (render_mode is None or isinstance(render_mode, str)) or render_mode not in modes:
+            raise InvalidArgumentError(f"render_mode must be one of {', '.join(map(str, modes))}, not {shown(render_mode)}")
+        true_or_false("compact", compact)
+        every = [GERMAN] if rules is None else rules_list(rules) if isinstance(rules, Sequence) else [checked_rules(rules)]
         if num_players is not None:
-            every = tuple(r.with_(players=num_players) for r in every)
-        least = min((r.players for r in every), default=0)
-        if not (seat is None or (hasattr(seat, "__index__") and 0 <= seat < least)):
-            raise ValueError(f"seat must be a seat from 0 to {least - 1} or None, not {seat!r}")
+            every = [r.with_(players=num_players) for r in every]
+        if seat is not None:
+            seat = whole_number("seat", seat, 0, min(r.players for r in every) - 1)
         if not isinstance(opponents, str | Mapping | Sequence):
             opponents = [opponents] * max(r.players for r in every)
         if opponents == SELF or (not isinstance(opponents, str) and SELF in opponents):
-            raise ValueError(
+            raise InvalidArgumentError(
                 "opponents are agents; to answer for all seats yourself use citadels_agents.SeatedBatch or the AEC environment"
             )
         self._arguments: dict[str, Any] = {
             "rules": tuple(every),
             "num_games": num_games,
             "opponents": opponents,
-            "own_seat": None if seat is None else index(seat),
+            "own_seat": seat,
             "rewards": rewards,
             "threads": threads,
             "compact": compact,
@@ -117,7 +115,7 @@ class Seated:
     def _refusal(self, place: int, action: Any) -> str:
         """Why an action is illegal, with the legal ones."""
         try:
-            self._game(place).play(action)
+            self._game(place)._number(action)
         except ValueError as error:
             return str(error)
         raise AssertionError(f"{action} is legal")
@@ -133,10 +131,3 @@ class Seated:
         for name, content in kept.items():
             array = getattr(self._batch, name)
             array.view(np.uint8).reshape(-1)[:] = np.frombuffer(content, np.uint8)
-
-
-def seed_of(seed: Any) -> int:
-    """A seed given by a user; raises ValueError if it is none."""
-    if not hasattr(seed, "__index__") or not 0 <= index(seed) < 2**64:
-        raise ValueError(f"a seed is a whole number from 0 to 2**64 - 1, not {seed!r}")
-    return index(seed)

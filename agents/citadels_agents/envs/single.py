@@ -1,6 +1,5 @@
 """One game for Gymnasium: one seat against agents."""
 
-from operator import index
 from typing import Any
 
 import gymnasium
@@ -10,8 +9,11 @@ from gymnasium.error import ResetNeeded
 
 from citadels_env import Game
 from citadels_env.actions import N_ACTIONS
+from citadels_env.checks import seed_number
+from citadels_env.envs.aec import number_of
+from citadels_env.errors import IllegalActionError
 
-from .options import ILLEGAL_REWARD, RENDER_MODES, Seated, seed_of
+from .options import ILLEGAL_REWARD, RENDER_MODES, Seated
 
 _PLACE = np.zeros(1, np.int64)
 
@@ -58,10 +60,10 @@ class CitadelsEnv(Seated, gymnasium.Env[Any, Any]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Deal the game of `seed`, or the next one (`options` has no effect): observation and info.
 
-        Raises ValueError for an impossible seed.
+        Raises InvalidArgumentError (a ValueError) for an impossible seed; nothing is changed then.
         """
         if seed is not None:
-            seed = seed_of(seed)
+            seed = seed_number(seed)
         super().reset(seed=seed)
         if seed is None and not self._dealt:
             seed = int(self.np_random.integers(2**63))
@@ -72,7 +74,7 @@ class CitadelsEnv(Seated, gymnasium.Env[Any, Any]):
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Answer for the learner's seat: observation, reward, terminated, truncated and info.
 
-        Raises ValueError for what is no action at all (and for an illegal one with `illegal="raise"`), and
+        Raises IllegalActionError (a ValueError) for what is no action at all (and for an illegal one with `illegal="raise"`), and
         `gymnasium.error.ResetNeeded` after the end; nothing is changed then.
         """
         if self._over:
@@ -80,15 +82,12 @@ class CitadelsEnv(Seated, gymnasium.Env[Any, Any]):
                 "the game is over; call reset() before the next step" if self._dealt else "call reset() before the first step"
             )
         batch = self._batch
-        try:
-            number = index(action)
-        except TypeError:
-            raise ValueError(self._refusal(0, repr(action))) from None
+        number = action if type(action) is int else number_of(action)
         inside = 0 <= number < N_ACTIONS
         if not inside or not batch._masks[0, number]:
-            text = self._refusal(0, number)
+            text = self._refusal(0, action)
             if self._raises or not inside:
-                raise ValueError(text)
+                raise IllegalActionError(text)
             self._over = True
             batch._masks[:] = 0
             return self._seen(), ILLEGAL_REWARD, True, False, self._info({"illegal_action": text})

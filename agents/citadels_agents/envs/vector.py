@@ -13,8 +13,10 @@ from gymnasium.vector.utils import batch_space
 from citadels_env import Game
 from citadels_env.actions import N_ACTIONS
 from citadels_env.batch import DEAL, LOOK, next_seeds
+from citadels_env.checks import MAX_SEED, MAX_SIDE_BY_SIDE, items, seed_number, shown, true_or_false, whole_number, whole_numbers
+from citadels_env.errors import IllegalActionError, InvalidArgumentError
 
-from .options import ILLEGAL_REWARD, RENDER_MODES, Seated, seed_of
+from .options import ILLEGAL_REWARD, RENDER_MODES, Seated
 from .single import CitadelsEnv
 
 # What `call` and `get_attr` give of every game, as `SyncVectorEnv` does with as many `CitadelsEnv`.
@@ -53,9 +55,12 @@ class CitadelsVectorEnv(Seated, VectorEnv[Any, Any, Any]):
         threads: int = 1,
         copy: bool = True,
     ) -> None:
+        num_envs = whole_number("num_envs", num_envs, 1, MAX_SIDE_BY_SIDE)
         modes = {mode.name: mode for mode in AutoresetMode} | {mode.value: mode for mode in AutoresetMode}
         if not isinstance(autoreset_mode, AutoresetMode) and (not isinstance(autoreset_mode, str) or autoreset_mode not in modes):
-            raise ValueError(f"autoreset_mode must be one of {', '.join(mode.name for mode in AutoresetMode)}, not {autoreset_mode!r}")
+            raise InvalidArgumentError(
+                f"autoreset_mode must be one of {', '.join(mode.name for mode in AutoresetMode)}, not {shown(autoreset_mode)}"
+            )
         self.autoreset_mode = autoreset_mode if isinstance(autoreset_mode, AutoresetMode) else modes[autoreset_mode]
         self._set_up(
             num_envs, threads, rules=rules, num_players=num_players, opponents=opponents, seat=seat, rewards=rewards, mask_in=mask_in,
@@ -63,7 +68,7 @@ class CitadelsVectorEnv(Seated, VectorEnv[Any, Any, Any]):
         )  # fmt: skip
         self.num_envs = num_envs
         self.metadata = {**CitadelsEnv.metadata, "autoreset_mode": self.autoreset_mode}
-        self._copy = copy
+        self._copy = true_or_false("copy", copy)
         self.single_observation_space, self.single_action_space = self._space(), spaces.Discrete(N_ACTIONS)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
@@ -75,7 +80,7 @@ class CitadelsVectorEnv(Seated, VectorEnv[Any, Any, Any]):
         """Deal new games everywhere, or where `options["reset_mask"]` ((N,) bool) is set: observations and infos.
 
         seed: of the first place, or one for each place; without one, the game that follows the last one's.
-        Raises ValueError or TypeError for impossible seeds or masks; nothing is changed then.
+        Raises InvalidArgumentError (a ValueError) for impossible seeds or masks; nothing is changed then.
         """
         given, seeds = self._given(seed)
         chosen = self._chosen(options)
@@ -96,14 +101,14 @@ class CitadelsVectorEnv(Seated, VectorEnv[Any, Any, Any]):
         number = self.num_envs
         if seed is None:
             return np.zeros(number, np.bool_), np.zeros(number, np.uint64)
-        if isinstance(seed, str) or not isinstance(seed, Sequence | np.ndarray):
-            seed_of(seed_of(seed) + number - 1)
-            return np.ones(number, np.bool_), np.uint64(seed) + np.arange(number, dtype=np.uint64)
-        every = list(seed)
+        if isinstance(seed, str) or not isinstance(seed, Sequence | np.ndarray) or np.ndim(seed) == 0:
+            first = seed_number(seed, most=MAX_SEED - number + 1)
+            return np.ones(number, np.bool_), np.uint64(first) + np.arange(number, dtype=np.uint64)
+        every = list(seed) if isinstance(seed, np.ndarray) else items("seed", seed, "seeds")
         if len(every) != number:
-            raise ValueError(f"there are {number} games, but {len(every)} seeds")
+            raise InvalidArgumentError(f"there are {number} games, but {len(every)} seeds")
         given = np.array([one is not None for one in every])
-        return given, np.array([0 if one is None else seed_of(one) for one in every], np.uint64)
+        return given, np.array([0 if one is None else seed_number(one) for one in every], np.uint64)
 
     def _chosen(self, options: dict[str, Any] | None) -> Any:
         """Where games are to be dealt: (N,) bool."""
@@ -111,9 +116,10 @@ class CitadelsVectorEnv(Seated, VectorEnv[Any, Any, Any]):
             return np.ones(self.num_envs, np.bool_)
         chosen = options["reset_mask"]
         if not isinstance(chosen, np.ndarray) or chosen.dtype != np.bool_:
-            raise TypeError(f"options['reset_mask'] must be a NumPy array of bool, not {getattr(chosen, 'dtype', type(chosen).__name__)}")
+            kind = getattr(chosen, "dtype", type(chosen).__name__)
+            raise InvalidArgumentError(f"options['reset_mask'] must be a NumPy array of bool, not {kind}")
         if chosen.shape != (self.num_envs,) or not chosen.any():
-            raise ValueError(f"options['reset_mask'] must have shape ({self.num_envs},) and be true somewhere, not {chosen}")
+            raise InvalidArgumentError(f"options['reset_mask'] must have shape ({self.num_envs},) and be true somewhere, not {chosen}")
         if not self._dealt:
             raise ResetNeeded("call reset() without a reset_mask before the first one with it")
         return chosen
@@ -121,7 +127,8 @@ class CitadelsVectorEnv(Seated, VectorEnv[Any, Any, Any]):
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Answer in every game: observations, rewards (N,) float64, terminated and truncated (N,) bool, and infos.
 
-        Raises ValueError for what are no actions at all (and for illegal ones with `illegal="raise"`), and
+        Raises InvalidArgumentError for what are no N whole numbers, IllegalActionError for what are no actions at all (and for
+        illegal ones with `illegal="raise"`; both are ValueErrors), and
         `gymnasium.error.ResetNeeded` where a game has ended and must be reset; nothing is changed then.
         """
         batch, dealt = self._batch, self._over
@@ -130,9 +137,8 @@ class CitadelsVectorEnv(Seated, VectorEnv[Any, Any, Any]):
         if self.autoreset_mode == AutoresetMode.DISABLED and dealt.any():
             place = int(np.argmax(dealt))
             raise ResetNeeded(f"game {place} is over; reset it with options={{'reset_mask': ...}} before the next step")
-        actions = np.asarray(actions)
-        if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
-            raise ValueError(f"actions must be {self.num_envs} whole numbers, not {actions.dtype} of shape {actions.shape}")
+        if not isinstance(actions, np.ndarray) or actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
+            actions = whole_numbers("actions", actions, self.num_envs)
         inside = (actions >= 0) & (actions < N_ACTIONS)
         legal = batch._masks.view(np.bool_).ravel().take(self._rows + np.where(inside, actions, 0)) & inside
         illegal = ~(legal | dealt)
@@ -140,7 +146,7 @@ class CitadelsVectorEnv(Seated, VectorEnv[Any, Any, Any]):
             refused = illegal if self._raises else illegal & ~inside
             if refused.any():
                 place = int(np.argmax(refused))
-                raise ValueError(f"game {place}: {self._refusal(place, int(actions[place]))}")
+                raise IllegalActionError(f"game {place}: {self._refusal(place, int(actions[place]))}")
         if dealt.any():
             batch.seeds[dealt] = next_seeds(batch.seeds[dealt])
             batch.games["number"][dealt] += 1

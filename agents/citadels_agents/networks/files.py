@@ -18,14 +18,22 @@ from safetensors.numpy import save
 from citadels_env import Rules, __version__, observation
 from citadels_env.actions import MAX_PLAYERS, N_ACTIONS
 
+from ..seated import shares_of
+
+# What an input, log2(1 + entry), is at most, and what layers may reach: beyond the largest float32 (3.4e38) all that follows is nan.
+LARGEST_INPUT, LARGEST = 8.0, 1e30
+
 FORMAT = "citadels-network"
 FORMAT_VERSION = 1
 KEYS = ("format", "format_version", "library", "observation", "rows", "actions", "hidden", "rules", "rules_shares", "training")
 
 
 def check(tensors: Mapping[str, Any], rows: int) -> tuple[int, ...]:
-    """The sizes of the hidden layers; ValueError unless these are the tensors of a network that reads `rows` player rows."""
-    if rows not in range(2, MAX_PLAYERS + 1):
+    """The sizes of the hidden layers; ValueError unless these are the tensors of a network that reads `rows` player rows.
+
+    Weights so large that a layer may leave the range of its numbers are refused, so that a network never plays nan.
+    """
+    if not isinstance(rows, int) or rows not in range(2, MAX_PLAYERS + 1):
         raise ValueError(f"an observation has 2 to {MAX_PLAYERS} player rows, not {rows}")
     depth = max(1, sum(name.startswith("body.") and name.endswith(".weight") for name in tensors))
     layers = [*(f"body.{2 * k}" for k in range(depth)), "policy", "value"]
@@ -33,6 +41,7 @@ def check(tensors: Mapping[str, Any], rows: int) -> tuple[int, ...]:
     if set(names) != set(tensors):
         raise ValueError(f"the tensors of a network with {depth} hidden layers are {', '.join(names)}, not {', '.join(tensors) or 'none'}")
     inputs, hidden = observation.size(rows), []
+    reach = np.full(inputs, LARGEST_INPUT)  # what the inputs of a layer are at most
     for layer in layers:
         weight = tensors[f"{layer}.weight"]
         outputs = {"policy": N_ACTIONS, "value": 1}.get(layer) or (weight.shape[0] if weight.ndim == 2 else 1)
@@ -42,8 +51,11 @@ def check(tensors: Mapping[str, Any], rows: int) -> tuple[int, ...]:
                 raise ValueError(f"{layer}.{part} must be float32 of shape {shape}, not {tensor.dtype} of shape {tensor.shape}")
             if not np.isfinite(tensor).all():
                 raise ValueError(f"{layer}.{part} holds numbers that are not finite")
+        most = np.abs(weight.astype(np.float64)) @ reach + np.abs(tensors[f"{layer}.bias"])
+        if most.max(initial=0.0) > LARGEST:
+            raise ValueError(f"{layer} has such large weights that it may reach {most.max():.0e}, beyond its numbers (limit {LARGEST:.0e})")
         if layer.startswith("body"):
-            inputs = outputs
+            inputs, reach = outputs, most
             hidden.append(outputs)
     return tuple(hidden)
 
@@ -64,12 +76,13 @@ def save_network(
     rows: player rows it reads: 8 (full observations), or the number of players (compact ones).
     training: how it came about, anything that JSON can hold.
 
-    Raises ValueError for missing, misshapen or not finite tensors, and TypeError for a `training` that is no JSON.
+    Raises ValueError for missing, misshapen, not finite or absurdly large tensors and impossible shares, and TypeError
+    for a `training` that is no JSON.
     """
     arrays = {name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()}
     hidden = check(arrays, rows)
-    if len(rules_shares) not in (0, len(rules)):
-        raise ValueError(f"there are {len(rules)} rules, but {len(rules_shares)} shares")
+    if len(rules_shares):
+        shares_of("rules_shares", rules_shares, len(rules))
     metadata = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -117,7 +130,7 @@ def read_network(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
         if metadata["actions"] != N_ACTIONS:
             raise ValueError(f"it knows {metadata['actions']} actions, but this library has {N_ACTIONS}; train it anew")
         check(tensors, metadata["rows"])
-    except (SafetensorError, OSError, TypeError, AttributeError) as error:
+    except (SafetensorError, OSError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"{path} is no safetensors file, or damaged: {error}") from error
     except ValueError as error:
         raise ValueError(f"{path} cannot be played: {error}") from error
@@ -143,4 +156,4 @@ def _packed(rules: Sequence[Rules]) -> dict[str, Any]:
 
 def unpacked(packed: Mapping[str, Any]) -> tuple[Rules, ...]:
     """The rules that `_packed` wrote."""
-    return tuple(Rules.from_json(json.dumps({**packed["common"], **options})) for options in packed["each"])
+    return tuple(Rules.from_dict({**packed["common"], **options}) for options in packed["each"])

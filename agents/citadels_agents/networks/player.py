@@ -14,6 +14,7 @@ import numpy as np
 from citadels_env import Game, Rules, observation
 from citadels_env.actions import MAX_PLAYERS, N_ACTIONS
 from citadels_env.batch import game_seeds
+from citadels_env.checks import one_of
 
 from .. import perceptron
 from ..perceptron import SCALED
@@ -38,7 +39,7 @@ class Network:
         games of so many players are good for the latter, too.
     metadata: what its file says of it.
 
-    Raises ValueError for missing, misshapen or not finite tensors.
+    Raises ValueError for missing, misshapen, not finite or absurdly large tensors.
     """
 
     def __init__(self, tensors: Mapping[str, Any], rows: int = MAX_PLAYERS, metadata: Mapping[str, Any] | None = None) -> None:
@@ -151,14 +152,13 @@ class NetworkAgent:
 
     choice: best or sample; a sample depends on the view's seed.
 
-    Raises ValueError for another choice.
+    Raises InvalidArgumentError (a ValueError) for another choice.
     """
 
     in_kernel = False
 
     def __init__(self, name: str, network: Network, choice: str = "best") -> None:
-        if choice not in CHOICES:
-            raise ValueError(f"choice is {' or '.join(CHOICES)}, not {choice!r}")
+        one_of("choice", choice, CHOICES)
         self.name, self.network, self.choice = name, network, choice
 
     @classmethod

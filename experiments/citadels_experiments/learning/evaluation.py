@@ -9,6 +9,7 @@ import numpy as np
 from citadels_agents import play_to_end
 from citadels_agents.rollout import Policy
 from citadels_agents.seated import ENDED
+from citadels_env.checks import MAX_GAMES, seed_number, true_or_false, whole_number
 
 from ..stats import wilson
 from .games import Games
@@ -52,10 +53,10 @@ def whole_games(
 def win_share(policy: Policy, games: Games, opponents: str, number: int, seed: int = 0, *, greedy: bool = True) -> WinShare:
     """Play `number` games against `opponents` in all other seats, with the policy in each seat equally often.
 
-    The same policy, games and seed give the same share.  Raises ValueError for a number that is not positive.
+    The same policy, games and seed give the same share.  Raises InvalidArgumentError or AgentSpecError (ValueErrors) for an impossible
+    number, seed or opponent.
     """
-    if number < 1:
-        raise ValueError(f"the number of games must be at least 1, not {number}")
+    number, seed, greedy = whole_number("number", number, 1, MAX_GAMES), seed_number(seed, "seed"), true_or_false("greedy", greedy)
     counts = np.array([rules.players for rules in games.rules])
     ended = whole_games(
         games, [policy], number, lambda start: np.random.SeedSequence([seed, start]), AT_ONCE, greedy=greedy,

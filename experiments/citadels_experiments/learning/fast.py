@@ -6,6 +6,8 @@ from typing import Any
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.multi_rl_module import MultiRLModuleSpec
 
+from citadels_env.checks import MAX_SIDE_BY_SIDE, whole_number
+
 from .games import LEARNER, PAST
 from .learner import FastPPOTorchLearner
 from .multi_agent import stock_ppo
@@ -33,7 +35,12 @@ def fast_ppo(
     past: how many frozen versions there may be, as the modules past_0, past_1, ...
 
     What it returns is an ordinary PPOConfig, to change at will.
+
+    Raises InvalidArgumentError (a ValueError) for impossible numbers, and as `stock_ppo`.
     """
+    whole_number("runners", runners, 0, 10_000)
+    whole_number("num_games", num_games, 1, MAX_SIDE_BY_SIDE)
+    whole_number("past", past, 0, 1000)
     config = stock_ppo(games, hidden, bfloat16, **training)
     spec = config.rl_module_spec.rl_module_specs[LEARNER]
     modules = [LEARNER, *(f"{PAST}_{k}" for k in range(past))]

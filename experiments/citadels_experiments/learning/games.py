@@ -1,6 +1,5 @@
 """What games a learner plays, as plain data: the `env_config` of RLlib and the table `[games]` of a training file."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -10,15 +9,17 @@ import numpy as np
 from gymnasium import spaces
 
 from citadels_agents import SeatedBatch, alias, load_agents
-from citadels_agents.seated import SELF
-from citadels_env import EDITIONS, Rules, observation, scoring
+from citadels_agents.seated import SELF, shares_of
+from citadels_env import EDITIONS, CitadelsError, InvalidArgumentError, Rules, observation, scoring
 from citadels_env.actions import N_ACTIONS
+from citadels_env.checks import shown, whole_number
 from citadels_env.names import canonical, hint
 
 from ..study import role_sets
 
 LEARNER = "learner"  # the policy, an RLModule, that plays for "self"
 PAST = "past"  # opponents: frozen past versions of the learner, the modules past_0, past_1, ...
+MOST_STAGGER = 100_000
 KEYS = (
     "editions", "players", "roles", "districts", "rules", "rules_shares", "opponents", "rewards", "compact", "stagger", "aliases",
     "agents_from",
@@ -56,40 +57,40 @@ class Games:
         `agents_from` (Python files that register agents) and `aliases` (short names with their specs) are made known first, in
         this process.
 
-        Raises ValueError for an unknown key or an impossible value, naming it.
+        Raises InvalidArgumentError or RulesError (ValueErrors) for an unknown key or an impossible value, naming it.
         """
+        if not isinstance(config, Mapping):
+            raise InvalidArgumentError(f"games: a table of {', '.join(KEYS)} is needed, not {shown(config)}")
         unknown = sorted(map(str, set(config) - set(KEYS)))
         if unknown:
-            raise ValueError(f"games: there is no {', '.join(unknown)}{hint(unknown[0], KEYS)}; there are {', '.join(KEYS)}")
+            raise InvalidArgumentError(f"games: there is no {', '.join(unknown)}{hint(unknown[0], KEYS)}; there are {', '.join(KEYS)}")
         _make_known(config.get("agents_from", ()), config.get("aliases", {}))
         if "rules" in config:
             clash = sorted({"editions", "players", "roles", "districts"} & set(config))
             if clash:
-                raise ValueError(f"games: `rules` names everything; leave out {', '.join(clash)}")
+                raise InvalidArgumentError(f"games: `rules` names everything; leave out {', '.join(clash)}")
             rules = tuple(_one(entry) for entry in _list(config["rules"]))
         else:
             rules = tuple(_product(config))
         if not rules:
-            raise ValueError("games: there must be at least one set of rules; a list is empty")
+            raise InvalidArgumentError("games: there must be at least one set of rules; a list is empty")
         shares = _list(config.get("rules_shares", ()))
-        if shares and (len(shares) != len(rules) or not _shares(shares)):
-            raise ValueError(f"games: rules_shares must be {len(rules)} shares, none negative and not all zero, not {shares}")
+        if shares:
+            shares_of("games: rules_shares", shares, len(rules))
         rewards = config.get("rewards", "win")
-        if rewards not in list(scoring.REWARDS):
-            raise ValueError(f"games: rewards is one of {', '.join(scoring.REWARDS)}, not {rewards!r}")
+        if not isinstance(rewards, str) or rewards not in scoring.REWARDS:
+            raise InvalidArgumentError(f"games: rewards is one of {', '.join(scoring.REWARDS)}, not {shown(rewards)}")
         same = len({r.players for r in rules}) == 1
         compact = config.get("compact", same)
         if not isinstance(compact, bool):
-            raise ValueError(f"games: compact is true or false, not {compact!r}")
+            raise InvalidArgumentError(f"games: compact is true or false, not {compact!r}")
         if compact and not same:
-            raise ValueError("games: compact observations need the same number of players in all rules")
-        stagger = config.get("stagger", cls.stagger)
-        if isinstance(stagger, bool) or not isinstance(stagger, int) or stagger < 0:
-            raise ValueError(f"games: stagger is a number of answers, not {stagger!r}")
+            raise InvalidArgumentError("games: compact observations need the same number of players in all rules")
+        stagger = whole_number("games: stagger (a number of answers)", config.get("stagger", cls.stagger), 0, MOST_STAGGER)
         opponents = _opponents(config.get("opponents", SELF))
         most = max(r.players for r in rules)
         if isinstance(opponents, tuple) and len(opponents) < most - 1:
-            raise ValueError(f"games: {most} players need {most - 1} opponents, not {len(opponents)}: {', '.join(opponents)}")
+            raise InvalidArgumentError(f"games: {most} players need {most - 1} opponents, not {len(opponents)}: {', '.join(opponents)}")
         return cls(rules, tuple(shares), opponents, rewards, compact, stagger)
 
     @property
@@ -125,19 +126,17 @@ def _list(value: Any) -> list[Any]:
     return list(value) if isinstance(value, list | tuple | range) else [value]
 
 
-def _shares(values: Any) -> bool:
-    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")]
-    return len(numbers) == len(values) and sum(numbers) > 0
-
-
 def _opponents(given: Any) -> str | tuple[str, ...] | Mapping[str, float]:
     """Who else plays, if it is a name, a list of names or a table of shares; who bears a name is found out by the batch."""
     names = list(given) if isinstance(given, Mapping) else _list(given)
     if not names or not all(isinstance(name, str) for name in names):
-        raise ValueError(f"games: opponents is a name, a list of names or a table of names with shares, not {given!r}")
+        raise InvalidArgumentError(f"games: opponents is a name, a list of names or a table of names with shares, not {given!r}")
     if isinstance(given, Mapping):
-        if not _shares(given.values()):
-            raise ValueError(f"games: the shares of opponents are numbers, none negative and not all zero, not {dict(given)}")
+        try:
+            shares_of("", list(given.values()), len(given))
+        except InvalidArgumentError:
+            text = f"games: the shares of opponents are numbers, none negative and not all zero, not {shown(dict(given))}"
+            raise InvalidArgumentError(text) from None
         return dict(given)
     return given if isinstance(given, str) else tuple(names)
 
@@ -160,7 +159,7 @@ def _make_known(files: Any, aliases: Any) -> None:
 def _edition(name: Any) -> Rules:
     found = canonical(name, EDITIONS)
     if found is None:
-        raise ValueError(f"games: the editions are {', '.join(EDITIONS)}, not {name!r}{hint(name, EDITIONS)}")
+        raise InvalidArgumentError(f"games: the editions are {', '.join(EDITIONS)}, not {shown(name)}{hint(name, EDITIONS)}")
     return EDITIONS[found]
 
 
@@ -168,7 +167,7 @@ def _one(entry: Any) -> Rules:
     if isinstance(entry, Rules):
         return entry
     if not isinstance(entry, Mapping):
-        raise ValueError(f"games: an entry of rules is a table of options, not {entry!r}")
+        raise InvalidArgumentError(f"games: an entry of rules is a table of options, not {entry!r}")
     options = dict(entry)
     return _with(_edition(options.pop("edition", "german")), options)
 
@@ -176,8 +175,8 @@ def _one(entry: Any) -> Rules:
 def _product(config: Mapping[str, Any]) -> Sequence[Rules]:
     found = []
     roles = config.get("roles", "base")
-    if roles not in ("base", "all") and not isinstance(roles, list | tuple):
-        raise ValueError(f"games: roles is base, all, a list of names or a list of such lists, not {roles!r}")
+    if not isinstance(roles, list | tuple) and roles not in ("base", "all"):
+        raise InvalidArgumentError(f"games: roles is base, all, a list of names or a list of such lists, not {roles!r}")
     districts = _list(config.get("districts", "none"))
     if districts and all(isinstance(d, str) and d not in ("none", "all", "recommended") for d in districts):
         districts = [districts]  # one list of names
@@ -189,15 +188,15 @@ def _product(config: Mapping[str, Any]) -> Sequence[Rules]:
             sets = list(role_sets(players, None, (), base.allow_emperor_and_queen))
         else:
             sets = [roles] if roles and isinstance(roles[0], str) else list(roles)
-        with warnings.catch_warnings():
-            if roles == "all":  # asked for as a whole
-                warnings.filterwarnings("ignore", message=".*Emperor and Queen")
-            found += [_with(base, {"roles": chosen, "add_districts": cards}) for chosen, cards in product(sets, districts)]
+        quiet = roles == "all"  # asked for as a whole
+        found += [_with(base, {"roles": chosen, "add_districts": cards}, quiet) for chosen, cards in product(sets, districts)]
     return found
 
 
-def _with(rules: Rules, options: Mapping[str, Any]) -> Rules:
+def _with(rules: Rules, options: Mapping[Any, Any], quiet: bool = False) -> Rules:
+    if not all(isinstance(name, str) for name in options):
+        raise InvalidArgumentError(f"games: options are named by texts, unlike {shown(dict(options))}")
     try:
-        return rules.with_(**{name: tuple(value) if isinstance(value, list) else value for name, value in options.items()})
-    except TypeError as error:  # a list in place of a name
-        raise ValueError(f"games: {dict(options)}: {error}") from None
+        return (rules.quietly if quiet else rules.with_)(**options)
+    except CitadelsError as error:
+        raise type(error)(f"games: {error}") from None

@@ -1,7 +1,6 @@
 """The stock path: one game as RLlib's `MultiAgentEnv`, and PPO with one policy for all seats."""
 
 from collections.abc import Mapping, Sequence
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,12 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.env.env_context import EnvContext
 from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
-from citadels_env import Game
+from citadels_env import Game, IllegalActionError, InvalidArgumentError
 from citadels_env.actions import N_ACTIONS
+from citadels_env.checks import seed_number, shown
+from citadels_env.envs.aec import number_of
 
+from . import settings
 from .games import LEARNER, Games, spaces_of
 from .module import MaskedModule
 from .network import HIDDEN
@@ -44,11 +46,15 @@ class CitadelsMultiAgentEnv(MultiAgentEnv):
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 (declared so by Gymnasium; RLlib writes into it)
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
+        if config is not None and not isinstance(config, Mapping):
+            raise InvalidArgumentError(f"config must be a mapping, as for Games.from_config, not {shown(config)}")
         options = dict(config or {})
         seed = options.pop("seed", None)
         games = Games.from_config(options)
         if "past" in ([games.opponents] if isinstance(games.opponents, str) else games.opponents):
-            raise ValueError("opponents: the multi-agent environment has no 'past' versions of the learner; use the batched runner")
+            raise InvalidArgumentError(
+                "opponents: the multi-agent environment has no 'past' versions of the learner; use the batched runner"
+            )
         self._batch = games.batch(1, auto_reset=False)
         self._batch.observations()
         self._within: tuple[int, ...] = ()
@@ -65,8 +71,10 @@ class CitadelsMultiAgentEnv(MultiAgentEnv):
         super().__init__()
 
     def _seed_of_game(self, seed: int | None) -> int:
-        if seed is not None and not self._within:
-            return index(seed)
+        if seed is not None:
+            seed = seed_number(seed)
+            if not self._within:
+                return seed
         entropy = None if seed is None else [seed, *self._within]
         return int(np.random.SeedSequence(entropy).generate_state(1, np.uint64)[0])
 
@@ -84,19 +92,22 @@ class CitadelsMultiAgentEnv(MultiAgentEnv):
     def step(self, action_dict: dict[str, Any]) -> tuple[dict[str, Any], ...]:
         """Answer for the agent that is asked: observations, rewards, terminateds, truncateds and infos.
 
-        Raises ValueError if another agent answers, or none, or the action is not legal; nothing is changed then.
+        Raises InvalidArgumentError if another agent answers, or none, and IllegalActionError if the action is not legal (both are
+        ValueErrors); nothing is changed then.
         """
         batch = self._batch
         if not self.agents:
-            raise ValueError("no game is being played; call reset() before the next step")
+            raise InvalidArgumentError("no game is being played; call reset() before the next step")
         agent = self.possible_agents[int(batch.actors[0])]
-        if list(action_dict) != [agent]:
-            raise ValueError(f"{agent} must answer, and nobody else, not {', '.join(map(str, action_dict)) or 'nobody'}")
+        if not isinstance(action_dict, Mapping) or list(action_dict) != [agent]:
+            who = ", ".join(map(str, action_dict)) or "nobody" if isinstance(action_dict, Mapping) else shown(action_dict)
+            raise InvalidArgumentError(f"{agent} must answer, and nobody else, not {who}")
         action = action_dict[agent]
-        if not (hasattr(action, "__index__") and 0 <= index(action) < N_ACTIONS and batch._masks[0, index(action)]):
-            raise ValueError(self._refusal(agent, action))
+        number = action if type(action) is int else number_of(action)
+        if not (0 <= number < N_ACTIONS and batch._masks[0, number]):
+            raise IllegalActionError(self._refusal(agent, action))
         self._acted.add(agent)
-        batch.step_in(_PLACE, index(action))
+        batch.step_in(_PLACE, number)
         going_on = {"__all__": False}
         if not batch.done[0]:
             observations, infos = self._asked()
@@ -125,13 +136,11 @@ class CitadelsMultiAgentEnv(MultiAgentEnv):
         return Game.of_state(self._batch.rules[self._batch.games["rules"][0]], self._batch.states)
 
     def _refusal(self, agent: str, action: Any) -> str:
-        game = self.game
-        try:
-            shown = f"{action!r} ({game.describe(index(action))})"
-        except (TypeError, ValueError):
-            shown = repr(action)
+        game, text = self.game, shown(action)
+        if 0 <= number_of(action) < N_ACTIONS:
+            text += f" ({game.describe(number_of(action))})"
         legal = ", ".join(f"{number} ({game.describe(int(number))})" for number in game.legal_indices())
-        return f"action {shown} is not a legal answer of {agent} to {game.question}; legal: {legal}"
+        return f"action {text} is not a legal answer of {agent} to {game.question}; legal: {legal}"
 
 
 DEFAULTS = {
@@ -163,7 +172,12 @@ def stock_ppo(games: Mapping[str, Any], hidden: Sequence[int] = HIDDEN, bfloat16
     training: arguments of `PPOConfig.training`, over DEFAULTS.
 
     Rewards come at the end of a game only and games are short, hence gamma 1.
+
+    Raises InvalidArgumentError (a ValueError) for impossible games, widths and settings.
     """
+    Games.from_config({name: value for name, value in games.items() if name != "seed"})
+    settings.check_hidden("hidden", hidden)
+    settings.check(training)
     module = RLModuleSpec(module_class=MaskedModule, model_config={"hidden": tuple(hidden), "bfloat16": bfloat16})
     return (
         PPOConfig()

@@ -28,8 +28,11 @@ import torch
 
 from citadels_agents import Collector
 from citadels_agents.networks import save_network
-from citadels_agents.rollout import Policy, legal_lists
+from citadels_agents.rollout import MAX_STEPS, Policy, legal_lists
+from citadels_env.checks import MAX_SIDE_BY_SIDE, items, real_number, seed_number, true_or_false, whole_number
+from citadels_env.errors import InvalidArgumentError
 
+from ..click_types import Finite
 from .evaluation import win_share
 from .games import Games
 from .network import HIDDEN, Network, legal_distribution
@@ -37,7 +40,10 @@ from .network import HIDDEN, Network, legal_distribution
 
 @dataclass(frozen=True)
 class Settings:
-    """What is learned, and how; defaults as those of `fast.fast_ppo`."""
+    """What is learned, and how; defaults as those of `fast.fast_ppo`.
+
+    Raises InvalidArgumentError (a ValueError) for impossible numbers.
+    """
 
     games: Mapping[str, Any] = field(default_factory=dict)  # what is played, as in Games.from_config
     num_games: int = 128  # games side by side
@@ -54,6 +60,18 @@ class Settings:
     hidden: tuple[int, ...] = HIDDEN
     bfloat16: bool = False  # multiply matrices in that precision: faster, where the processor can
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, most in (("num_games", MAX_SIDE_BY_SIDE), ("steps", MAX_STEPS), ("epochs", 1000), ("minibatch_size", 100_000_000)):
+            whole_number(name, getattr(self, name), 1, most)
+        for name in ("learning_rate", "clip", "entropy_weight", "value_weight", "gradient_clip"):
+            real_number(name, getattr(self, name), 0)
+        for name in ("gamma", "lambda_"):
+            real_number(name, getattr(self, name), 0, 1)
+        for width in items("hidden", self.hidden, "widths of layers"):
+            whole_number("hidden (a width)", width, 1, 65_536)
+        true_or_false("bfloat16", self.bfloat16)
+        seed_number(self.seed, "seed", 2**63 - 1)
 
 
 def policy_of(network: Any, bfloat16: bool = False) -> Policy:
@@ -138,9 +156,12 @@ def train(
 
     Raises ValueError if both are missing or one is not positive, and for impossible settings.
     """
-    limits = [limit for limit in (iterations, minutes) if limit is not None]
-    if not limits or min(limits) <= 0:
-        raise ValueError(f"a positive number of iterations or of minutes is needed, not {iterations} and {minutes}")
+    if iterations is None and minutes is None:
+        raise InvalidArgumentError("a number of iterations or of minutes is needed, not None and None")
+    if iterations is not None:
+        whole_number("iterations", iterations, 1)
+    if minutes is not None and not real_number("minutes", minutes, 0):
+        raise InvalidArgumentError(f"minutes must be a finite number above 0, not {minutes}")
     started = time.perf_counter()
     for network, report in iterate(settings):
         if progress:
@@ -159,11 +180,11 @@ def save(path: str | Path, network: Any, settings: Settings, steps: int) -> Path
 
 
 @click.command(help="Learn by playing against oneself, with PPO.")
-@click.option("--minutes", type=click.FloatRange(min=0, min_open=True), default=2.0, show_default=True)
+@click.option("--minutes", type=Finite(min=0, min_open=True), default=2.0, show_default=True)
 @click.option("--players", type=click.IntRange(2, 8), default=4, show_default=True)
 @click.option("--opponents", default="self", show_default=True, help="Who sits in the other seats: self, or an agent by name.")
 @click.option("--bfloat16", is_flag=True, help="Multiply matrices in that precision.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=0, show_default=True)
 @click.option("--save", "path", type=click.Path(dir_okay=False, path_type=Path), help="Where to write the network.")
 def main(minutes: float, players: int, opponents: str, bfloat16: bool, seed: int, path: Path | None) -> None:
     """The command."""

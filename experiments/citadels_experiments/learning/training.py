@@ -25,9 +25,12 @@ from citadels_agents import load_agents, make
 from citadels_agents.networks import Network as Player
 from citadels_agents.networks import save_network
 from citadels_agents.seated import SELF
+from citadels_env import InvalidArgumentError
+from citadels_env.checks import MAX_GAMES, MAX_SIDE_BY_SIDE, shown, thread_number, whole_number
 
 from .. import folders
 from ..study import files
+from . import settings
 from .evaluation import win_share
 from .games import KEYS, LEARNER, PAST, Games
 
@@ -38,6 +41,7 @@ WHAT = "training run"
 MODEL_FILE = "network.safetensors"
 STATE_FILE = "training.json"
 RESULT_FILE = "result.json"
+MOST = 10**9  # iterations
 CONFIGS = Path(__file__).with_name("configs")
 PROGRESS = (
     "iteration", "steps", "seconds", "steps_per_second", "games", "rounds", "entropy", "value_error", "explained_variance",
@@ -132,41 +136,35 @@ class Training:
     def _check(self, games: Any) -> None:
         from .multi_agent import DEFAULTS
 
-        numbers = {
-            "[league] past": (self.league.past, 0),
-            "[league] every": (self.league.every, 1),
-            "[evaluation] games": (self.evaluation.games, 1),
-            "[evaluation] every": (self.evaluation.every, 1),
-            "[evaluation] final_games": (self.evaluation.final_games, 1),
-            "[run] num_games": (self.run.num_games, 1),
-            "[run] seed": (self.run.seed, 0),
+        ppo = {**DEFAULTS, **self.training}
+        numbers: dict[str, tuple[Any, int, int]] = {
+            "[league] past": (self.league.past, 0, 1000),  # each a network in memory
+            "[league] every": (self.league.every, 1, MOST),
+            "[evaluation] games": (self.evaluation.games, 1, MAX_GAMES),
+            "[evaluation] every": (self.evaluation.every, 1, MOST),
+            "[evaluation] final_games": (self.evaluation.final_games, 1, MAX_GAMES),
+            "[run] num_games": (self.run.num_games, 1, MAX_SIDE_BY_SIDE),
+            "[run] seed": (self.run.seed, 0, 2**32 - 1),  # what torch, NumPy and Ray all take
         }
         if self.run.iterations is not None:
-            numbers["[run] iterations"] = (self.run.iterations, 1)
-        settings = {**DEFAULTS, **self.training}
-        sizes = ("train_batch_size_per_learner", "minibatch_size", "num_epochs")
-        numbers |= {f"[training] {name}": (settings[name], 1) for name in sizes}
-        for name, (value, least) in numbers.items():
-            if isinstance(value, bool) or not isinstance(value, int) or value < least:
-                raise ValueError(f"{name} is a whole number of at least {least}, not {value!r}")
-        batch = settings["train_batch_size_per_learner"]
-        for name, value in (("[training] minibatch_size", settings["minibatch_size"]), ("[run] num_games", self.run.num_games)):
+            numbers["[run] iterations"] = (self.run.iterations, 1, MOST)
+        for name, (value, least, most) in numbers.items():
+            whole_number(name, value, least, most)
+        settings.check(ppo, "[training]")
+        batch = ppo["train_batch_size_per_learner"]
+        for name, value in (("[training] minibatch_size", ppo["minibatch_size"]), ("[run] num_games", self.run.num_games)):
             if value > batch:
-                raise ValueError(f"{name}, {value}, is larger than [training] train_batch_size_per_learner, {batch}")
-        for name in set(settings) - set(sizes):
-            _check_setting(name, settings[name])
+                raise InvalidArgumentError(f"{name}, {value}, is larger than [training] train_batch_size_per_learner, {batch}")
         if self.run.iterations is None and self.run.minutes is None:
-            raise ValueError("[run] needs iterations or minutes, after which to stop")
-        if self.run.minutes is not None and not (_is_number(self.run.minutes) and self.run.minutes > 0):
-            raise ValueError(f"[run] minutes is a number above 0, not {self.run.minutes!r}")
-        hidden = self.network.hidden
-        if not isinstance(hidden, tuple) or not hidden or not all(type(width) is int and width > 0 for width in hidden):
-            raise ValueError(f"[network] hidden is a list of widths of layers, positive whole numbers, not {_shown(hidden)}")
+            raise InvalidArgumentError("[run] needs iterations or minutes, after which to stop")
+        if self.run.minutes is not None and not (settings.at_least_0(self.run.minutes) and self.run.minutes > 0):
+            raise InvalidArgumentError(f"[run] minutes is a number above 0, not {shown(self.run.minutes)}")
+        settings.check_hidden("[network] hidden", self.network.hidden)
         if not isinstance(self.network.bfloat16, bool):
-            raise ValueError(f"[network] bfloat16 is true or false, not {self.network.bfloat16!r}")
+            raise InvalidArgumentError(f"[network] bfloat16 is true or false, not {shown(self.network.bfloat16)}")
         opponents = self.evaluation.opponents
         if not isinstance(opponents, tuple) or not all(isinstance(name, str) for name in opponents):
-            raise ValueError(f"[evaluation] opponents is a list of names of agents, not {_shown(opponents)}")
+            raise ValueError(f"[evaluation] opponents is a list of names of agents, not {_listed(opponents)}")
         asks = [games.opponents] if isinstance(games.opponents, str) else list(games.opponents)
         for table, names in (("evaluation", opponents), ("games", asks)):
             for name in names:
@@ -237,34 +235,16 @@ def export_checkpoint(checkpoint: Path, file: Path, module: str = "learner") -> 
     return save_network(file, state, rules=games.rules, rules_shares=games.rules_shares, rows=games.rows)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-def _shown(value: Any) -> str:
-    return repr(list(value) if isinstance(value, tuple) else value)
-
-
-def _check_setting(name: str, value: Any) -> None:
-    """Raise ValueError for an impossible value of PPO's settings: numbers, or for lr and entropy_coeff a schedule."""
-    most = 1 if name in ("gamma", "lambda_") else math.inf
-    if name in ("lr", "entropy_coeff") and isinstance(value, list):
-        pairs = [
-            pair for pair in value if isinstance(pair, list) and len(pair) == 2 and all(_is_number(part) and part >= 0 for part in pair)
-        ]
-        steps = [pair[0] for pair in pairs]
-        if len(pairs) != len(value) or len(pairs) < 2 or steps[0] != 0 or steps != sorted(set(steps)):
-            raise ValueError(f"[training] {name} is a number, or a list of [steps, value], the first with 0 steps, not {value!r}")
-    elif not _is_number(value) or not 0 <= value <= most:
-        raise ValueError(f"[training] {name} is a number {'from 0 to 1' if most == 1 else 'of at least 0'}, not {value!r}")
+def _listed(value: Any) -> str:
+    return shown(list(value) if isinstance(value, tuple) else value)
 
 
 def _known(what: str, given: Any, allowed: Any) -> None:
     if not isinstance(given, Mapping):
-        raise ValueError(f"{what}: {given!r} is no table")
+        raise InvalidArgumentError(f"{what}: {shown(given)} is no table")
     for key in given:
         if key not in allowed:
-            raise ValueError(f"there is no {what} {key!r}; there are {', '.join(allowed)}")
+            raise InvalidArgumentError(f"there is no {what} {shown(key)}; there are {', '.join(allowed)}")
 
 
 Report = Callable[[dict[str, Any], list[dict[str, Any]]], None]  # of an iteration: its row, and the rows of its evaluation
@@ -304,6 +284,9 @@ class Trainer:
     def __init__(
         self, training: Training, folder: Path, *, runners: int = 0, address: str | None = None, threads: int | None = None
     ) -> None:
+        whole_number("runners", runners, 0, 10_000)
+        if threads is not None:
+            thread_number(threads)
         self.training, self.folder = training, folder
         self.writer = folders.writer(folder, WHAT)
         try:
