@@ -22,6 +22,8 @@ from .seated import ENDED, SeatedBatch
 # Given observations (n, size) uint8 and masks (n, N_ACTIONS) bool: logits (n, N_ACTIONS) float32, of which the illegal ones are
 # ignored, and values (n,) float32.
 Policy = Callable[[Any, Any], tuple[Any, Any]]
+# Told of the games that ended with a step, as records of ENDED, before the next step is taken.
+OnEnd = Callable[[Any], None]
 
 COLUMNS = ("observations", "masks", "actions", "log_probabilities", "values", "advantages", "targets")
 
@@ -194,10 +196,13 @@ class Collector:
             sample(alike, batch._masks, self.rng, False, actions, ignored)
             batch.step_in(places, actions[places])
 
-    def collect(self, policies: Sequence[Policy], greedy: bool = False, steps: int | None = None) -> tuple[dict[int, dict[str, Any]], Any]:
+    def collect(
+        self, policies: Sequence[Policy], greedy: bool = False, steps: int | None = None, on_end: OnEnd | None = None
+    ) -> tuple[dict[int, dict[str, Any]], Any]:
         """Play one fragment (of `steps` steps, if given).
 
         policies: one for each of the batch's `policies`.
+        on_end: called after every step that ended games, when the next ones have been dealt in their places.
 
         Returns the decisions of each learning policy (by index), as arrays with one row per decision: `observations` uint8,
         `masks` uint8, `actions` int64, `log_probabilities`, `values`, `advantages` and `targets` (of the value: advantage
@@ -219,6 +224,8 @@ class Collector:
             self._done[t], self._rewards[t] = batch.done, batch.rewards
             if self._done[t].any():
                 ended.append(batch.ended())
+                if on_end is not None:
+                    on_end(ended[-1])
         self.counts = {
             "seats": np.bincount(self._seats.ravel(), minlength=MAX_PLAYERS),
             "policies": np.bincount(self._asked.ravel(), minlength=len(batch.policies)),
@@ -274,8 +281,10 @@ def _check(policies: Sequence[Policy], batch: SeatedBatch) -> None:
         raise ValueError(f"the policies are {', '.join(batch.policies)}: {len(batch.policies)}, not {len(policies)}")
 
 
-def play_to_end(batch: SeatedBatch, policies: Sequence[Policy], *, greedy: bool = False, seed: int = 0) -> Any:
+def play_to_end(batch: SeatedBatch, policies: Sequence[Policy], *, greedy: bool = False, seed: int = 0, on_end: OnEnd | None = None) -> Any:
     """Play every game of a batch without `auto_reset` to its end; records of ENDED, one per place.
+
+    on_end: called after every step that ended games.
 
     Raises ValueError for a batch that deals new games by itself, or too few or too many policies.
     """
@@ -303,3 +312,5 @@ def play_to_end(batch: SeatedBatch, policies: Sequence[Policy], *, greedy: bool 
         over = places[batch.done[places]]
         if len(over):
             results[over] = batch.ended(over)
+            if on_end is not None:
+                on_end(results[over])
