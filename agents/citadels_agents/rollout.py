@@ -24,6 +24,8 @@ from .seated import ENDED, SeatedBatch
 # Given observations (n, size) uint8 and masks (n, N_ACTIONS) bool: logits (n, N_ACTIONS) float32, of which the illegal ones are
 # ignored, and values (n,) float32.
 Policy = Callable[[Any, Any], tuple[Any, Any]]
+# Told of the games that ended with a step, as records of ENDED, before the next step is taken.
+OnEnd = Callable[[Any], None]
 
 MAX_STEPS = 100_000  # of a fragment: each takes about 3 kB a game
 
@@ -201,10 +203,13 @@ class Collector:
             sample(alike, batch._masks, self.rng, False, actions, ignored)
             batch.step_in(places, actions[places])
 
-    def collect(self, policies: Sequence[Policy], greedy: bool = False, steps: int | None = None) -> tuple[dict[int, dict[str, Any]], Any]:
+    def collect(
+        self, policies: Sequence[Policy], greedy: bool = False, steps: int | None = None, on_end: OnEnd | None = None
+    ) -> tuple[dict[int, dict[str, Any]], Any]:
         """Play one fragment (of `steps` steps, if given).
 
         policies: one for each of the batch's `policies`.
+        on_end: called after every step that ended games, when the next ones have been dealt in their places.
 
         Returns the decisions of each learning policy (by index), as arrays with one row per decision: `observations` uint8,
         `masks` uint8, `actions` int64, `log_probabilities`, `values`, `advantages` and `targets` (of the value: advantage
@@ -230,6 +235,8 @@ class Collector:
             self._done[t], self._rewards[t] = batch.done, batch.rewards
             if self._done[t].any():
                 ended.append(batch.ended())
+                if on_end is not None:
+                    on_end(ended[-1])
         self.counts = {
             "seats": np.bincount(self._seats.ravel(), minlength=MAX_PLAYERS),
             "policies": np.bincount(self._asked.ravel(), minlength=len(batch.policies)),
@@ -296,8 +303,10 @@ def _check_finite(log_probabilities: Any, asked: Any, batch: SeatedBatch) -> Non
         raise InvalidArgumentError(f"policy {policy!r} gives logits of legal answers that are not finite")
 
 
-def play_to_end(batch: SeatedBatch, policies: Sequence[Policy], *, greedy: bool = False, seed: int = 0) -> Any:
+def play_to_end(batch: SeatedBatch, policies: Sequence[Policy], *, greedy: bool = False, seed: int = 0, on_end: OnEnd | None = None) -> Any:
     """Play every game of a batch without `auto_reset` to its end; records of ENDED, one per place.
+
+    on_end: called after every step that ended games.
 
     Raises InvalidArgumentError (a ValueError) for a batch that deals new games by itself, too few or too many policies, and a policy
     whose logits are not finite.
@@ -330,3 +339,5 @@ def play_to_end(batch: SeatedBatch, policies: Sequence[Policy], *, greedy: bool 
         over = places[batch.done[places]]
         if len(over):
             results[over] = batch.ended(over)
+            if on_end is not None:
+                on_end(results[over])

@@ -648,6 +648,8 @@ def train(
     click.echo(heading)
     if trainer.resumed:
         _note(f"{out} holds {trainer.iteration} iterations already; going on")
+    if trainer.not_exported:
+        _note(f"there will be no network.safetensors: {trainer.not_exported}")
     by_time = plan.run.iterations is None
     total = 60 * (plan.run.minutes or 0) if by_time else plan.run.iterations
 

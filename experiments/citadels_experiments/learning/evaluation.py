@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from citadels_agents import play_to_end
-from citadels_agents.rollout import Policy
+from citadels_agents import SeatedBatch, play_to_end
+from citadels_agents.rollout import OnEnd, Policy
 from citadels_agents.seated import ENDED
 from citadels_env.checks import MAX_GAMES, seed_number, true_or_false, whole_number
 
@@ -34,19 +34,28 @@ class WinShare:
 
 
 def whole_games(
-    games: Games, players: Sequence[Policy], number: int, seeds: Callable[[int], Any], at_once: int, *, greedy: bool, **changes: Any
+    games: Games,
+    players: Sequence[Policy],
+    number: int,
+    seeds: Callable[[int], Any],
+    at_once: int,
+    *,
+    greedy: bool,
+    watch: Callable[[SeatedBatch], OnEnd] | None = None,
+    **changes: Any,
 ) -> Any:
     """Play `number` whole games, none favoured for being short, with the learner in each seat equally often; ENDED records.
 
     players: the policies, in the order of the batch's.
     seeds: the SeedSequence of the games from a given one on, asked for once in `at_once` games.
+    watch: shown each batch before it is played; what it returns is told of the games that end (`play_to_end`).
     changes: as in `Games.batch`.
     """
     results = [np.zeros(0, ENDED)]
     for start in range(0, number, at_once):
         deal, choose = seeds(start).generate_state(2, np.uint64)
         batch = games.batch(min(at_once, number - start), int(deal), own_seat="rotate", auto_reset=False, **changes)
-        results.append(play_to_end(batch, players, greedy=greedy, seed=int(choose)))
+        results.append(play_to_end(batch, players, greedy=greedy, seed=int(choose), on_end=watch(batch) if watch else None))
     return np.concatenate(results)
 
 

@@ -10,6 +10,7 @@ from citadels_env.checks import MAX_SIDE_BY_SIDE, whole_number
 
 from .games import LEARNER, PAST
 from .learner import FastPPOTorchLearner
+from .module import MaskedModule
 from .multi_agent import stock_ppo
 from .network import HIDDEN
 from .runner import BatchedEnvRunner, FragmentsToBatch
@@ -23,6 +24,8 @@ def fast_ppo(
     hidden: Sequence[int] = HIDDEN,
     bfloat16: bool = False,
     past: int = 0,
+    module: type[Any] = MaskedModule,
+    model_config: Mapping[str, Any] | None = None,
     **training: Any,
 ) -> PPOConfig:
     """PPO on batched games: `stock_ppo` with another runner and learner.
@@ -31,7 +34,7 @@ def fast_ppo(
     runners: remote runners; with 0 the games are played in the process that learns.
     num_games: games each runner plays side by side.  Few games and long fragments learn better than the reverse: 64 to 128 games,
         128 answers or more of each to a training batch.
-    hidden, bfloat16, training: as in `stock_ppo`.
+    hidden, bfloat16, module, model_config, training: as in `stock_ppo`.
     past: how many frozen versions there may be, as the modules past_0, past_1, ...
 
     What it returns is an ordinary PPOConfig, to change at will.
@@ -41,7 +44,7 @@ def fast_ppo(
     whole_number("runners", runners, 0, 10_000)
     whole_number("num_games", num_games, 1, MAX_SIDE_BY_SIDE)
     whole_number("past", past, 0, 1000)
-    config = stock_ppo(games, hidden, bfloat16, **training)
+    config = stock_ppo(games, hidden, bfloat16, module=module, model_config=model_config, **training)
     spec = config.rl_module_spec.rl_module_specs[LEARNER]
     modules = [LEARNER, *(f"{PAST}_{k}" for k in range(past))]
     return (

@@ -32,7 +32,7 @@ class FastPPOTorchLearner(PPOTorchLearner):
         advantages = batch[Postprocessing.ADVANTAGES]
         clipped = ratio.clamp(1 - config.clip_param, 1 + config.clip_param)
         policy_loss = -torch.min(advantages * ratio, advantages * clipped).mean()
-        values = self.module[module_id].unwrapped().compute_values(batch, embeddings=fwd_out[Columns.EMBEDDINGS])
+        values = self.module[module_id].unwrapped().compute_values(batch, embeddings=fwd_out.get(Columns.EMBEDDINGS))
         errors = (values - batch[Postprocessing.VALUE_TARGETS]).pow(2)
         value_loss = errors.clamp(max=config.vf_clip_param).mean()
         entropy = -(probabilities * logs).sum(-1).mean()

@@ -163,12 +163,22 @@ def one_policy(agent: str, episode: Any = None, **_: Any) -> str:
     return LEARNER
 
 
-def stock_ppo(games: Mapping[str, Any], hidden: Sequence[int] = HIDDEN, bfloat16: bool = False, **training: Any) -> PPOConfig:
+def stock_ppo(
+    games: Mapping[str, Any],
+    hidden: Sequence[int] = HIDDEN,
+    bfloat16: bool = False,
+    *,
+    module: type[Any] = MaskedModule,
+    model_config: Mapping[str, Any] | None = None,
+    **training: Any,
+) -> PPOConfig:
     """PPO with RLlib's own runner, connectors and learner: one policy for all seats, illegal actions masked.
 
     games: the env_config of `CitadelsMultiAgentEnv`.
     hidden: widths of the network's layers.
     bfloat16: multiply matrices in this precision; see docs/training.md for when that is faster.
+    module: another RLModule (see `module.PolicyModule`); `hidden` and `bfloat16` are then not looked at.
+    model_config: its `model_config`.
     training: arguments of `PPOConfig.training`, over DEFAULTS.
 
     Rewards come at the end of a game only and games are short, hence gamma 1.
@@ -178,11 +188,12 @@ def stock_ppo(games: Mapping[str, Any], hidden: Sequence[int] = HIDDEN, bfloat16
     Games.from_config({name: value for name, value in games.items() if name != "seed"})
     settings.check_hidden("hidden", hidden)
     settings.check(training)
-    module = RLModuleSpec(module_class=MaskedModule, model_config={"hidden": tuple(hidden), "bfloat16": bfloat16})
+    standard = {"hidden": tuple(hidden), "bfloat16": bfloat16} if module is MaskedModule else {}
+    spec = RLModuleSpec(module_class=module, model_config={**standard, **(model_config or {})})
     return (
         PPOConfig()
         .environment(CitadelsMultiAgentEnv, env_config=dict(games), disable_env_checking=True)
         .multi_agent(policies={LEARNER}, policy_mapping_fn=one_policy, policies_to_train=[LEARNER])
-        .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs={LEARNER: module}))
+        .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs={LEARNER: spec}))
         .training(use_kl_loss=False, **{**DEFAULTS, **training})
     )

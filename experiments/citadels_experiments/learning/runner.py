@@ -10,6 +10,7 @@ import gymnasium
 import numpy as np
 import ray
 import torch
+from ray import cloudpickle
 from ray.rllib.connectors.connector_v2 import ConnectorV2
 from ray.rllib.core import COMPONENT_RL_MODULE
 from ray.rllib.core.columns import Columns
@@ -38,15 +39,18 @@ from ray.rllib.utils.metrics import (
     WEIGHTS_SEQ_NO,
 )
 
-from citadels_agents import Collector
-from citadels_agents.rollout import legal_lists
+from citadels_agents import Collector, SeatedBatch
+from citadels_agents.rollout import OnEnd, legal_lists
 from citadels_agents.seated import SELF
 from citadels_env.actions import N_ACTIONS
 
+from .callbacks import Callbacks, GameEpisode
 from .evaluation import whole_games
 from .games import LEARNER, PAST, Games, spaces_of
+from .module import check_module
 
 GAMES_STATE = "games"
+EPISODES_STATE = "episodes"
 AT_ONCE = 1024  # games of an evaluation played side by side
 
 
@@ -58,7 +62,7 @@ def policy_of(module: Any) -> Any:
             return np.zeros((len(seen), N_ACTIONS), np.float32), np.zeros(len(seen), np.float32)
         with torch.inference_mode():
             logits, values = module.logits_and_values(torch.from_numpy(seen))
-        return logits.numpy(), values.numpy()
+        return logits.contiguous().numpy(), values.contiguous().numpy()
 
     return policy
 
@@ -142,7 +146,12 @@ class BatchedEnvRunner(EnvRunner, Checkpointable):
     (`policy_mapping_fn` is not asked: `opponents` says who sits where.)  `environment steps` are answers given by modules.
 
     `sample(num_episodes=n)` plays n whole games, with the learner in each seat equally often, and hands over no decisions.
-    There are no episode objects, hence no callbacks about episodes; `set_past` tells how many frozen versions take part.
+    `set_past` tells how many frozen versions take part.
+
+    Of RLlib's callbacks on_episode_start and on_episode_end are called when a game begins and ends, with a `GameEpisode`
+    and the `SeatedBatch` as `env`, and on_sample_end with the fragment.  Those in `callbacks.NOT_CALLED` raise ValueError here.
+    The first games of a runner have been played on by `stagger` when their on_episode_start is called.
+
     A checkpoint of a local runner holds its games: it goes on where it stopped, unless it is restored to play other games.
     """
 
@@ -157,6 +166,9 @@ class BatchedEnvRunner(EnvRunner, Checkpointable):
             raise ValueError(f"there must be a module {LEARNER!r}, not only {', '.join(map(str, self.config.policies))}")
         self.modules = [LEARNER, *sorted(name for name in self.config.policies if name != LEARNER)]
         self.agents = [f"player_{seat}" for seat in range(self.games.players)]
+        self.callbacks = Callbacks(self.config)
+        self.watched = self.callbacks.has("on_episode_start") or self.callbacks.has("on_episode_end")
+        self.episodes: list[GameEpisode] = []  # of the collector's games, by place; none unless callbacks want them
         self.past = 0  # frozen versions there are
         self.collector: Collector | None = None
         self.module: Any = None
@@ -175,8 +187,11 @@ class BatchedEnvRunner(EnvRunner, Checkpointable):
         return {INPUT_ENV_SPACES: every, INPUT_ENV_SINGLE_SPACES: every, **dict.fromkeys(self.modules, (seen, actions))}
 
     def make_module(self) -> None:
-        """Build the modules."""
+        """Build the modules; ValueError for one that cannot play here."""
         self.module = self.config.get_multi_rl_module_spec(spaces=self.get_spaces(), inference_only=False).build()
+        for name in self.modules:
+            self.module[name].eval()  # nothing is learned here
+            check_module(self.module[name], self.games.rows)
 
     def make_env(self) -> None:
         """Deal new games."""
@@ -194,6 +209,7 @@ class BatchedEnvRunner(EnvRunner, Checkpointable):
             seed=int(choose),
         )
         self.collector.stagger(self.games.stagger)
+        self.episodes = self._begin_episodes(batch) if self.watched else []
 
     def _fragment_length(self) -> int:
         return max(1, int(self.config.get_rollout_fragment_length(self.worker_index or 0)))
@@ -243,6 +259,35 @@ class BatchedEnvRunner(EnvRunner, Checkpointable):
     def _policies(self, random_actions: bool) -> list[Any]:
         return [policy_of(None if random_actions else self.module[name]) for name in self.modules]
 
+    # --- callbacks about episodes -------------------------------------------------
+
+    def _begin_episodes(self, batch: SeatedBatch) -> list[GameEpisode]:
+        """Episodes of the games of a batch, whose on_episode_start is called."""
+        episodes = [GameEpisode(batch, place, self.modules) for place in range(batch.num_games)]
+        for episode in episodes:
+            self._call("on_episode_start", episode, batch)
+        return episodes
+
+    def _watch(self, batch: SeatedBatch, episodes: list[GameEpisode], *, go_on: bool) -> OnEnd:
+        """What is to be told of the games that end: calls the callbacks, and with `go_on` begins the next episode there."""
+
+        def on_end(records: Any) -> None:
+            for record in records:
+                place = int(record["place"])
+                episodes[place].end(record)
+                self._call("on_episode_end", episodes[place], batch, prev_episode_chunks=[])
+                if go_on:
+                    episodes[place] = GameEpisode(batch, place, self.modules)
+                    self._call("on_episode_start", episodes[place], batch)
+
+        return on_end
+
+    def _call(self, name: str, episode: GameEpisode, batch: SeatedBatch, **more: Any) -> None:
+        self.callbacks.call(
+            name, episode=episode, env_runner=self, metrics_logger=self.metrics, env=batch, rl_module=self.module,
+            env_index=episode.env_index, **more,
+        )  # fmt: skip
+
     # --- sampling ---------------------------------------------------------------
 
     def sample(
@@ -271,12 +316,16 @@ class BatchedEnvRunner(EnvRunner, Checkpointable):
             length = self._fragment_length()
             if num_timesteps is not None:
                 length = max(1, num_timesteps // self.collector.batch.num_games)
-            rows, ended = self.collector.collect(policies, greedy, length)
+            on_end = self._watch(self.collector.batch, self.episodes, go_on=True) if self.watched else None
+            rows, ended = self.collector.collect(policies, greedy, length, on_end)
             steps = length * self.collector.batch.num_games
             fragment = Fragment({self.modules[policy]: _columns(rows[policy]) for policy in rows}, steps)
             self._log(steps, ended, self.collector.counts)
+        samples = [fragment]
+        if self.callbacks.has("on_sample_end"):
+            self.callbacks.call("on_sample_end", env_runner=self, metrics_logger=self.metrics, samples=samples)
         self.metrics.log_value(SAMPLE_TIMER, time.perf_counter() - started)
-        return [fragment]
+        return samples
 
     def _whole_games(self, number: int, policies: list[Any], greedy: bool) -> tuple[Any, list[int]]:
         """ENDED records of whole games, and how many answers each policy gave."""
@@ -293,6 +342,7 @@ class BatchedEnvRunner(EnvRunner, Checkpointable):
         entropy = np.random.SeedSequence(self.seed, spawn_key=key)
         ended = whole_games(
             self.games, [counted(k) for k in range(len(policies))], number, lambda start: entropy.spawn(1)[0], AT_ONCE, greedy=greedy,
+            watch=(lambda batch: self._watch(batch, self._begin_episodes(batch), go_on=False)) if self.watched else None,
             opponents=self._opponents(), policies=tuple(self.modules[1:]),
         )  # fmt: skip
         return ended, answers
@@ -354,6 +404,8 @@ class BatchedEnvRunner(EnvRunner, Checkpointable):
             state[WEIGHTS_SEQ_NO] = self._weights_seq_no
         if self.collector is not None and self._check_component(GAMES_STATE, components, not_components):
             state[GAMES_STATE] = pickle.dumps((self._played(), self.collector))
+            if self.watched:
+                state[EPISODES_STATE] = cloudpickle.dumps(self.episodes)
         return state
 
     def _played(self) -> tuple[Any, ...]:
@@ -378,6 +430,11 @@ class BatchedEnvRunner(EnvRunner, Checkpointable):
             played, collector = pickle.loads(state[GAMES_STATE])
             if played == self._played():  # RLlib shows a runner's state to others, and a checkpoint may be restored for other games
                 self.collector = collector
+                if self.watched:
+                    batch, kept = collector.batch, state.get(EPISODES_STATE)
+                    self.episodes = (
+                        pickle.loads(kept) if kept else [GameEpisode(batch, place, self.modules) for place in range(batch.num_games)]
+                    )
         if PAST in state:
             self.set_past(state[PAST])
 

@@ -13,7 +13,7 @@ import shutil
 import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from hashlib import blake2b
 from io import StringIO
 from pathlib import Path
@@ -52,10 +52,33 @@ EVALUATION = ("iteration", "steps", "seconds", "opponents", "games", "share", "l
 
 @dataclass(frozen=True)
 class Network:
-    """The table `[network]`: widths of the layers, and whether to multiply in bfloat16."""
+    """The table `[network]`: widths of the layers and whether to multiply in bfloat16, or a module of one's own and its `model_config`.
+
+    module: "file.py:Class"; see `module.PolicyModule`.
+    folder: where a relative path of the module starts: the folder of the run's file (None: the current directory).
+    """
 
     hidden: tuple[int, ...] = (256, 256)
     bfloat16: bool = False
+    module: str | None = None
+    config: Mapping[str, Any] = field(default_factory=dict)
+    folder: Path | None = field(default=None, compare=False)
+
+    def settings(self) -> dict[str, Any]:
+        """Arguments of `fast_ppo`; ValueError for a module that there is not."""
+        if self.module is None:
+            return {"hidden": self.hidden, "bfloat16": self.bfloat16}
+        from .module import module_class
+
+        return {"module": module_class(self.module, self.folder)[0], "model_config": dict(self.config)}
+
+    def parameters(self) -> dict[str, Any]:
+        """What the results depend on: of a module not where its file is, but what it holds."""
+        if self.module is None:
+            return {"hidden": list(self.hidden), "bfloat16": self.bfloat16}
+        from .module import module_class
+
+        return {"module": list(module_class(self.module, self.folder)[1]), "config": dict(self.config)}
 
 
 @dataclass(frozen=True)
@@ -110,15 +133,18 @@ class Training:
     def from_file(cls, path: Path) -> "Training":
         """The run that a TOML file describes; ValueError, naming the entry, for one that cannot be."""
         try:
-            return cls.from_config(tomllib.loads(path.read_text(encoding="utf-8")))
+            return cls.from_config(tomllib.loads(path.read_text(encoding="utf-8")), path.parent)
         except tomllib.TOMLDecodeError as error:
             raise ValueError(f"{path} is no TOML: {error}") from None
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any]) -> "Training":
-        """The run of a mapping with the tables; ValueError for an unknown table or entry or an impossible value."""
+    def from_config(cls, config: Mapping[str, Any], folder: Path | None = None) -> "Training":
+        """The run of a mapping with the tables; ValueError for an unknown table or entry or an impossible value.
+
+        folder: where the path of a module of `[network]` starts, if it is relative (None: the current directory).
+        """
         from .multi_agent import DEFAULTS
 
         _known("table", config, ("games", "training", *TABLES))
@@ -127,8 +153,10 @@ class Training:
         made = {}
         for name, kind in TABLES.items():
             given = config.get(name, {})
-            _known(f"entry of [{name}]", given, [f.name for f in fields(kind)])
+            _known(f"entry of [{name}]", given, [f.name for f in fields(kind) if f.name != "folder"])
             made[name] = kind(**{key: tuple(value) if isinstance(value, list) else value for key, value in given.items()})
+        _check_network(config.get("network", {}))
+        made["network"] = replace(made["network"], folder=folder)
         training = cls(dict(config.get("games", {})), dict(config.get("training", {})), **made)
         training._check(Games.from_config(training.games))
         return training
@@ -162,6 +190,10 @@ class Training:
         settings.check_hidden("[network] hidden", self.network.hidden)
         if not isinstance(self.network.bfloat16, bool):
             raise InvalidArgumentError(f"[network] bfloat16 is true or false, not {shown(self.network.bfloat16)}")
+        try:
+            self.network.settings()
+        except ValueError as error:
+            raise InvalidArgumentError(f"[network] module: {error}") from error
         opponents = self.evaluation.opponents
         if not isinstance(opponents, tuple) or not all(isinstance(name, str) for name in opponents):
             raise ValueError(f"[evaluation] opponents is a list of names of agents, not {_listed(opponents)}")
@@ -191,7 +223,7 @@ class Training:
 
     def parameters(self) -> dict[str, Any]:
         """What the results depend on, as plain data: all but when to stop."""
-        data = json.loads(json.dumps(asdict(self)))
+        data = json.loads(json.dumps(asdict(self) | {"network": self.network.parameters()}))
         del data["run"]["iterations"], data["run"]["minutes"]
         opponents = self.games.get("opponents", ())
         asks = [opponents] if isinstance(opponents, str) else list(opponents)
@@ -216,23 +248,44 @@ def export_checkpoint(checkpoint: Path, file: Path, module: str = "learner") -> 
     """Write a module of an RLlib checkpoint (of an algorithm made by `fast_ppo` or `stock_ppo`), or of a run's folder, as an agent's file.
 
     A checkpoint is code as well as numbers (Ray pickles it): read only those you trust.  Raises ValueError for a folder that is no
-    such checkpoint.
+    such checkpoint, and for a module that its file could not play.
     """
     from ray import cloudpickle
     from ray.rllib.core.rl_module.rl_module import RLModule
+
+    from .module import check_exportable
 
     checkpoint = checkpoint.resolve()
     if (checkpoint / STATE_FILE).is_file():
         checkpoint /= str(folders.read_sealed(checkpoint / STATE_FILE).get("checkpoint"))
     try:
-        state = RLModule.from_checkpoint(checkpoint / "learner_group" / "learner" / "rl_module" / module).get_state()
+        there = RLModule.from_checkpoint(checkpoint / "learner_group" / "learner" / "rl_module" / module)
         made_by = cloudpickle.loads((checkpoint / "env_runner" / "class_and_ctor_args.pkl").read_bytes())
         options = dict(made_by["ctor_args_and_kwargs"][1]["config"].env_config)
     except Exception as error:
         raise ValueError(f"{checkpoint} is no checkpoint with a module {module!r}: {error}") from error
     options.pop("seed", None)
     games = Games.from_config(options)
-    return save_network(file, state, rules=games.rules, rules_shares=games.rules_shares, rows=games.rows)
+    check_exportable(there, games.rows)
+    return save_network(file, there.get_state(), rules=games.rules, rules_shares=games.rules_shares, rows=games.rows)
+
+
+def _check_network(given: Mapping[str, Any]) -> None:
+    """Raise ValueError for entries of [network] that do not go together, or are no module."""
+    if "module" in given:
+        if not isinstance(given["module"], str):
+            raise ValueError(f"[network] module is a text, file.py:Class, not {given['module']!r}")
+        for name in ("hidden", "bfloat16"):
+            if name in given:
+                raise ValueError(f"[network] {name} is of the standard network; a module gets its settings from the table [network.config]")
+    elif "config" in given:
+        raise ValueError("[network] config is the model_config of a module; the standard network has hidden and bfloat16")
+    if not isinstance(given.get("config", {}), Mapping):
+        raise ValueError(f"[network] config is a table, not {given['config']!r}")
+    try:
+        json.dumps(given.get("config", {}))
+    except TypeError as error:
+        raise ValueError(f"[network] config holds numbers, texts, true and false, lists and tables only: {error}") from None
 
 
 def _listed(value: Any) -> str:
@@ -277,6 +330,9 @@ class Trainer:
 
     With remote runners the games under way are not in the checkpoint: they begin anew when a run goes on.
 
+    A network of one's own that cannot be written as an agent's file is trained and evaluated like any other; `not_exported`
+    says why there is no network.safetensors (None: there is one).
+
     Raises `folders.FolderError` (a ValueError) for a folder that holds another run, is being written, cannot be written or was changed.
     Nobody else can write into the folder until `close`.
     """
@@ -304,6 +360,7 @@ class Trainer:
         from tensorboardX import SummaryWriter
 
         from .fast import fast_ppo
+        from .module import check_exportable
 
         if threads:
             torch.set_num_threads(threads)
@@ -313,12 +370,16 @@ class Trainer:
             training.games,
             runners=runners,
             num_games=run.num_games,
-            hidden=network.hidden,
-            bfloat16=network.bfloat16,
             past=training.league.past,
+            **network.settings(),
             **training.training,
         ).debugging(seed=run.seed)
         self.algorithm = config.build_algo()
+        self.not_exported: str | None = None
+        try:
+            check_exportable(self.algorithm.env_runner.module[LEARNER], self.games.rows)
+        except ValueError as error:
+            self.not_exported = str(error)
         with suppress(OSError):  # a folder for logs in the home directory, which stays empty
             Path(self.algorithm.logdir).rmdir()
         folders.claim(folder, parameters, WHAT)
@@ -410,8 +471,14 @@ class Trainer:
         return weights
 
     def evaluate(self, number: int) -> list[dict[str, Any]]:
-        """Win shares against the fixed opponents, one row each; played as the network's file will be, by NumPy in float32."""
-        policy = Player(self._weights(), self.games.rows)
+        """Win shares against the fixed opponents, one row each; played as the network's file will be, by NumPy in float32.
+
+        A module that has no such file is asked itself.
+        """
+        from .runner import policy_of
+
+        module = self.algorithm.env_runner.module[LEARNER]
+        policy = policy_of(module) if self.not_exported else Player(self._weights(), self.games.rows)
         where = {"iteration": self.iteration, "steps": self.steps, "seconds": round(self.seconds, 2)}
         return [
             where | win_share(policy, self.games, opponents, number, self.training.run.seed).as_dict()
@@ -434,8 +501,10 @@ class Trainer:
 
         self.algorithm.env_runner_group.foreach_env_runner(show)
 
-    def export(self, rows: list[dict[str, Any]]) -> Path:
-        """Write the network as an agent that plays by its file, with the record of its training."""
+    def export(self, rows: list[dict[str, Any]]) -> Path | None:
+        """Write the network as an agent that plays by its file, with the record of its training; None if it has no such file."""
+        if self.not_exported:
+            return None
         record = {
             "config": self.training.parameters(),
             "iteration": self.iteration,
