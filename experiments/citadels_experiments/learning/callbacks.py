@@ -122,7 +122,7 @@ class Callbacks:
             reasons = "; ".join(f"{name} ({NOT_CALLED[name]})" for name in silent)
             raise ValueError(
                 f"callbacks that BatchedEnvRunner does not call: {reasons}. It calls {', '.join(CALLED)}, and the Algorithm those about "
-                "training, evaluation and checkpoints; RLlib's own runner (stock_ppo) calls all"
+                "training, evaluation and checkpoints; RLlib's own runner (stock_ppo) has single steps"
             )
 
     def has(self, name: str) -> bool:
