@@ -113,11 +113,9 @@ class Training:
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> "Training":
         """The run of a mapping with the tables; ValueError for an unknown table or entry or an impossible value."""
-        from .multi_agent import DEFAULTS
-
         _known("table", config, ("games", "training", *TABLES))
         _known("entry of [games]", config.get("games", {}), KEYS)
-        _known("entry of [training]", config.get("training", {}), DEFAULTS)
+        _known("entry of [training]", config.get("training", {}), settings.DEFAULTS)
         made = {}
         for name, kind in TABLES.items():
             given = config.get(name, {})
@@ -128,9 +126,7 @@ class Training:
         return training
 
     def _check(self, games: Any) -> None:
-        from .multi_agent import DEFAULTS
-
-        ppo = {**DEFAULTS, **self.training}
+        ppo = {**settings.DEFAULTS, **self.training}
         numbers: dict[str, tuple[Any, int, int]] = {
             "[league] past": (self.league.past, 0, 1000),  # each a network in memory
             "[league] every": (self.league.every, 1, MOST),
