@@ -154,7 +154,7 @@ class Training:
             raise InvalidArgumentError(f"[network] bfloat16 is true or false, not {shown(self.network.bfloat16)}")
         opponents = self.evaluation.opponents
         if not isinstance(opponents, tuple) or not all(isinstance(name, str) for name in opponents):
-            raise ValueError(f"[evaluation] opponents is a list of names of agents, not {_listed(opponents)}")
+            raise InvalidArgumentError(f"[evaluation] opponents is a list of names of agents, not {_listed(opponents)}")
         asks = [games.opponents] if isinstance(games.opponents, str) else list(games.opponents)
         for table, names in (("evaluation", opponents), ("games", asks)):
             for name in names:
@@ -162,11 +162,11 @@ class Training:
                     try:
                         make(name)
                     except ValueError as error:
-                        raise ValueError(f"[{table}] opponents: {error}") from None
+                        raise InvalidArgumentError(f"[{table}] opponents: {error}") from None
         if PAST in asks and not self.league.past:
-            raise ValueError("[games] opponents: 'past' needs a place for past versions; set [league] past to 1 or more")
+            raise InvalidArgumentError("[games] opponents: 'past' needs a place for past versions; set [league] past to 1 or more")
         if PAST in asks and isinstance(games.opponents, tuple):
-            raise ValueError("[games] opponents: 'past' may stand alone or in a table of shares, not in a list")
+            raise InvalidArgumentError("[games] opponents: 'past' may stand alone or in a table of shares, not in a list")
 
     def games_text(self, games: Any) -> str:
         """What is played, in a line."""
