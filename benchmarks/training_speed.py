@@ -27,8 +27,9 @@ import ray
 import torch
 
 from citadels_experiments.learning.fast import fast_ppo
-from citadels_experiments.learning.multi_agent import DEFAULTS, stock_ppo
+from citadels_experiments.learning.multi_agent import stock_ppo
 from citadels_experiments.learning.plain_ppo import Settings, iterate
+from citadels_experiments.learning.settings import DEFAULTS
 
 GAMES = {"players": 4}
 STOCK, PLAIN = "RLlib, its own runner", "plain loop"

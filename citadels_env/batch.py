@@ -348,7 +348,7 @@ class Batch:
 
         Raises InvalidArgumentError (a ValueError) for what are no players of their games.
         """
-        if np.ndim(seats) == 0:
+        if not isinstance(seats, list | tuple | np.ndarray) or (isinstance(seats, np.ndarray) and not seats.ndim):
             seats = np.full(self.num_games, whole_number("seats", seats, 0, MAX_PLAYERS - 1))
         seats = whole_numbers("seats", seats, self.num_games)
         if (seats < 0).any() or (seats >= self.states["rules"]["n_players"]).any():

@@ -109,8 +109,8 @@ def whole_numbers(what: str, values: Any, size: int | None = None, error: type[C
     except ValueError:  # rows of different lengths
         raise error(f"{what} must be whole numbers, not {shown(values)}") from None
     if array.dtype.kind not in "iu" or (size is not None and array.shape != (size,)) or array.ndim != 1:
-        number = "" if size is None else f"{size} "
-        raise error(f"{what} must be {number}whole numbers, not {array.dtype} of shape {array.shape}")
+        number, given = "" if size is None else f"{size} ", "" if isinstance(values, np.ndarray) else f"{shown(values)}: "
+        raise error(f"{what} must be {number}whole numbers, not {given}{array.dtype} of shape {array.shape}")
     return array
 
 
@@ -148,6 +148,11 @@ def shown(value: Any) -> str:
     except Exception:  # nested without end, a number of thousands of digits, or a repr that fails
         return f"an object of type {type(value).__name__}"
     return text if len(text) <= 80 else text[:77] + "..."
+
+
+def listed(values: Iterable[Any]) -> str:
+    """Some values between commas, texts without their marks."""
+    return ", ".join(value if isinstance(value, str) and len(value) <= 80 else shown(value) for value in values)
 
 
 def _bounds(least: float | None, most: float | None) -> str:

@@ -133,9 +133,9 @@ def set_up(states: Any, rules: Rules, position: dict[str, Any], seed: int) -> No
         lay.cards(f"hand of player {seat}", p["hand"]) if "hand" in p else None for seat, p in enumerate(lay.players)
     ]
     top = lay.cards("deck_top", position.get("deck_top", []))
-    if position.get("discard") and rules.discard_to != "discard_pile":
-        raise PositionError("discard: cards go under the deck in these rules; there is no discard pile (D37)")
     discards = lay.cards("discard", position.get("discard", []))
+    if discards and rules.discard_to != "discard_pile":
+        raise PositionError("discard: cards go under the deck in these rules; there is no discard pile (D37)")
     rest = [DISTRICT_INDEX[name] for name, copies in lay.copies.items() for _ in range(copies)]
     chance.shuffle(rest)
     museums = [lay.number(f"museum of player {seat}", p.get("museum", 0), 0, 80) for seat, p in enumerate(lay.players)]

@@ -336,7 +336,7 @@ class Rules:
         """Turn lists into tuples, NumPy's numbers into Python's, and the ready-made choices of districts and roles into names."""
         self._set("players", whole_number("players", self.players, error=RulesError))
         if self.players not in range(2, 9):
-            raise RulesError(f"players must be 2 to 8, not {self.players} (S-2)")
+            raise RulesError(f"players must be 2 to 8, not {shown(self.players)} (S-2)")
         self._set("districts_seed", seed_number(self.districts_seed, "districts_seed", error=RulesError))
         districts = self.add_districts
         if isinstance(districts, str):
@@ -400,11 +400,11 @@ class Rules:
     def _check_districts(self) -> None:
         for name in self.add_districts:
             if name not in NEW_DISTRICTS:
-                raise RulesError(f"{name!r} is none of the new districts {', '.join(NEW_DISTRICTS)} (S-6){hint(name, NEW_DISTRICTS)}")
+                raise RulesError(f"{shown(name)} is none of the new districts {', '.join(NEW_DISTRICTS)} (S-6){hint(name, NEW_DISTRICTS)}")
         for name in self.remove_districts:
             if name not in DISTRICT_INDEX:
                 near = hint(name, DISTRICT_INDEX)
-                raise RulesError(f"there is no district {name!r} to remove; the districts are {', '.join(DISTRICT_INDEX)}{near}")
+                raise RulesError(f"there is no district {shown(name)} to remove; the districts are {', '.join(DISTRICT_INDEX)}{near}")
         for option in ("add_districts", "remove_districts"):
             names = getattr(self, option)
             if len(set(names)) != len(names):

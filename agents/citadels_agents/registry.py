@@ -5,7 +5,7 @@ An agent answers through `act(view)`.  A `View` shows what its seat knows and no
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from importlib.util import module_from_spec, spec_from_file_location
@@ -17,7 +17,7 @@ import numpy as np
 from citadels_env import AgentSpecError, Game, InvalidArgumentError, Rules, engine, state
 from citadels_env.actions import MAX_PLAYERS
 from citadels_env.batch import GOLDEN, game_seeds
-from citadels_env.checks import MAX_GAMES, items, one_of, seed_number, shown, thread_number, true_or_false, whole_number
+from citadels_env.checks import MAX_GAMES, items, listed, one_of, seed_number, shown, thread_number, true_or_false, whole_number
 from citadels_env.names import canonical, known_name
 
 from . import arena, evaluation, matches, personas, search, specs
@@ -313,8 +313,10 @@ def make(spec: str) -> Any:
         try:
             agent = _FACTORIES[name](**options)
             agent.name = spec
+        except OSError as error:
+            raise AgentSpecError(f"{specs.cut(spec)}: {error.strerror or error}") from error
         except (TypeError, ValueError, AttributeError) as error:
-            raise AgentSpecError(f"{spec}: {error}") from error
+            raise AgentSpecError(f"{specs.cut(spec)}: {error}") from error
         return agent
     row = state.records(1, arena.AGENT)
     if name == "random":
@@ -363,7 +365,7 @@ def play_lineups(rules: Rules, lineups: Iterable[Sequence[Any]], seeds: Any, thr
     """
     made: dict[str, Any] = {}
     players, threads = _rules(rules).players, thread_number(threads)
-    if isinstance(lineups, str) or not isinstance(lineups, Iterable):
+    if isinstance(lineups, str | bytes | bytearray | Mapping) or not isinstance(lineups, Iterable):
         raise InvalidArgumentError(f"lineups must be a list of line-ups, not {shown(lineups)}")
     every = [[_shared(agent, made) for agent in items("a line-up", lineup, "agents")] for lineup in lineups]
     seeds = _seeds(seeds)
@@ -382,8 +384,8 @@ def _seeds(seeds: Any) -> Any:
     """Seeds as an array of uint64."""
     if isinstance(seeds, np.ndarray) and seeds.dtype == np.uint64 and seeds.ndim == 1:
         return seeds
-    listed = list(seeds) if isinstance(seeds, np.ndarray) and seeds.ndim == 1 else items("seeds", seeds, "seeds")
-    return np.array([seed_number(seed) for seed in listed], np.uint64)
+    given = list(seeds) if isinstance(seeds, np.ndarray) and seeds.ndim == 1 else items("seeds", seeds, "seeds")
+    return np.array([seed_number(seed) for seed in given], np.uint64)
 
 
 def _shared(agent: Any, made: dict[str, Any]) -> Any:
@@ -469,7 +471,7 @@ def play_games(
     players = _rules(rules).players
     named = [agents] * players if isinstance(agents, str) else items("agents", agents, "agents or specs")
     if len(named) != players:
-        raise InvalidArgumentError(f"there are {players} seats, but {len(named)} agents: {', '.join(map(str, named))}")
+        raise InvalidArgumentError(f"there are {players} seats, but {len(named)} agents: {listed(named)}")
     num_games, threads = whole_number("num_games", num_games, 1, MAX_GAMES), thread_number(threads)
     rotate = true_or_false("rotate", rotate)
     first_game = whole_number("first_game", first_game, 0, MAX_FIRST_GAME)
@@ -486,8 +488,10 @@ def belief(game: Game, seat: int, level: str = "behavioural", persona: str = "ex
     """How likely each player holds each rank, as `seat` sees it: (players, ranks) float64 array.
 
     level: none, elimination or behavioural (see belief.py), the last with the persona's idea of what roles are worth.
-    Raises InvalidArgumentError for another level or persona, and for a seat that is none.
+    Raises InvalidArgumentError (a ValueError) for another level or persona, and for a game or seat that is none.
     """
+    if not isinstance(game, Game):
+        raise InvalidArgumentError(f"game must be a Game, not {shown(game)}")
     one_of("level", level, LEVELS)
     one_of("persona", persona, personas.PERSONAS)
     seat = whole_number("seat", seat, 0, game.rules.players - 1)

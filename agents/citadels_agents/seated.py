@@ -14,6 +14,7 @@ from citadels_env.cards import N_DISTRICTS
 from citadels_env.checks import (
     MAX_SIDE_BY_SIDE,
     items,
+    listed,
     names_list,
     one_of,
     real_number,
@@ -75,9 +76,9 @@ _entry = entry_for(Path(__file__).parent)
 
 def shares_of(what: str, shares: Any, number: int) -> tuple[float, ...]:
     """`number` shares, none of them negative and not all of them zero; raises InvalidArgumentError for anything else."""
-    listed = shares.tolist() if isinstance(shares, np.ndarray) else items(what, shares, "shares")
+    given = shares.tolist() if isinstance(shares, np.ndarray) else items(what, shares, "shares")
     try:
-        numbers = tuple(real_number(what, share, 0) for share in listed)
+        numbers = tuple(real_number(what, share, 0) for share in given)
     except InvalidArgumentError:
         numbers = ()
     if len(numbers) != number or not 0 < sum(numbers) < np.inf:
@@ -299,9 +300,7 @@ class SeatedBatch(Batch):
         else:
             names = [opponents] * (players - 1) if isinstance(opponents, str) else items("opponents", opponents, "agents or specs")
             if len(names) < players - 1:
-                raise InvalidArgumentError(
-                    f"{players} players need {players - 1} opponents, not {len(names)}: {', '.join(map(str, names))}"
-                )
+                raise InvalidArgumentError(f"{players} players need {players - 1} opponents, not {len(names)}: {listed(names)}")
             shares = np.ones((MAX_PLAYERS, max(1, len(names))))
             for distance in range(1, players):
                 shares[distance] = np.arange(len(names)) >= distance - 1
@@ -460,8 +459,8 @@ class SeatedBatch(Batch):
         if len(places) and not (places.min() >= 0 and places.max() < self.num_games):
             raise InvalidArgumentError(f"places must be from 0 to {self.num_games - 1}, not {shown(places)}")
         if seeds is not None and not (isinstance(seeds, np.ndarray) and seeds.dtype == np.uint64):
-            listed = [seeds] if np.ndim(seeds) == 0 else items("seeds", list(seeds))
-            seeds = np.array([seed_number(seed) for seed in listed], np.uint64)
+            given = list(seeds) if isinstance(seeds, list | tuple | np.ndarray) else [seeds]
+            seeds = np.array([seed_number(seed) for seed in given], np.uint64)
         if seeds is not None and len(seeds) not in (1, len(places)):
             raise InvalidArgumentError(f"there are {len(places)} places, but {len(seeds)} seeds")
         self.seeds[places] = batch.next_seeds(self.seeds[places]) if seeds is None else seeds

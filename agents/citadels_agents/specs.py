@@ -27,7 +27,7 @@ class Option(NamedTuple):
 
     def read(self, spec: str, value: str) -> Any:
         """The value that a text means; raises AgentSpecError, naming the spec, the value and what is allowed."""
-        what = f"{spec}: {self.name}"
+        what = f"{cut(spec)}: {self.name}"
         if self.words:
             return known_name(what, value, self.words, AgentSpecError)
         if not self.most:
@@ -86,6 +86,11 @@ OPTIONS: dict[str, tuple[Option, ...]] = {
 }
 
 
+def cut(spec: str) -> str:
+    """A spec for an error: its beginning, if it is endless."""
+    return spec if len(spec) <= 120 else spec[:117] + "..."
+
+
 def texts(spec: Any) -> tuple[str, dict[str, str]]:
     """The name in a spec and the texts of its options.
 
@@ -98,9 +103,9 @@ def texts(spec: Any) -> tuple[str, dict[str, str]]:
     for part in rest.split(",") if colon else ():
         key, _, value = part.partition("=")
         if not key or not value:
-            raise AgentSpecError(f"{spec}: an option is written name=value, not {part!r}")
+            raise AgentSpecError(f"{cut(spec)}: an option is written name=value, not {shown(part)}")
         if key in found:
-            raise AgentSpecError(f"{spec}: {key} is named twice")
+            raise AgentSpecError(f"{cut(spec)}: {key} is named twice")
         found[key] = value
     return name, found
 
@@ -114,7 +119,7 @@ def read(spec: str, name: str, given: dict[str, str]) -> dict[str, Any]:
     for key in given:
         if key not in options:
             has = f"; it has {', '.join(options)}{hint(key, options)}" if options else ""
-            raise AgentSpecError(f"{spec}: {name} has no option {key!r}{has}")
+            raise AgentSpecError(f"{cut(spec)}: {name} has no option {shown(key)}{has}")
     return {key: option.read(spec, given[key]) if key in given else option.default for key, option in options.items()}
 
 

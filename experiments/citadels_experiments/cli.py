@@ -119,12 +119,13 @@ class _Players(click.ParamType):
             return value
         found: list[int] = []
         for piece in value.split(","):
-            first, _, last = piece.partition("-")
-            if not (first.strip().isdecimal() and (last or first).strip().isdecimal()):
+            first, to, last = piece.partition("-")
+            last = last if to else first
+            if not (first.strip().isdecimal() and last.strip().isdecimal()):
                 self.fail(f"{value!r} is no number of players, such as 4 or 2-8 or 2,4,6", param, ctx)
-            if len(first.strip() + last.strip()) > 2 or not 2 <= int(first) <= int(last or first) <= 8:
+            if len(first.strip() + last.strip()) > 2 or not 2 <= int(first) <= int(last) <= 8:
                 self.fail(f"{value!r}: there are 2 to 8 players", param, ctx)
-            found += range(int(first), int(last or first) + 1)
+            found += range(int(first), int(last) + 1)
         return tuple(dict.fromkeys(found))
 
 

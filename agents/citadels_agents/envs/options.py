@@ -70,9 +70,9 @@ class Seated:
             every = [r.with_(players=num_players) for r in every]
         if seat is not None:
             seat = whole_number("seat", seat, 0, min(r.players for r in every) - 1)
-        if not isinstance(opponents, str | Mapping | Sequence):
+        if isinstance(opponents, bytes | bytearray) or not isinstance(opponents, str | Mapping | Sequence):
             opponents = [opponents] * max(r.players for r in every)
-        if opponents == SELF or (not isinstance(opponents, str) and SELF in opponents):
+        if any(isinstance(name, str) and name == SELF for name in ([opponents] if isinstance(opponents, str) else opponents)):
             raise InvalidArgumentError(
                 "opponents are agents; to answer for all seats yourself use citadels_agents.SeatedBatch or the AEC environment"
             )

@@ -101,7 +101,11 @@ class CitadelsVectorEnv(Seated, VectorEnv[Any, Any, Any]):
         number = self.num_envs
         if seed is None:
             return np.zeros(number, np.bool_), np.zeros(number, np.uint64)
-        if isinstance(seed, str) or not isinstance(seed, Sequence | np.ndarray) or np.ndim(seed) == 0:
+        if (
+            isinstance(seed, str | bytes | bytearray)
+            or not isinstance(seed, Sequence | np.ndarray)
+            or (isinstance(seed, np.ndarray) and not seed.ndim)
+        ):
             first = seed_number(seed, most=MAX_SEED - number + 1)
             return np.ones(number, np.bool_), np.uint64(first) + np.arange(number, dtype=np.uint64)
         every = list(seed) if isinstance(seed, np.ndarray) else items("seed", seed, "seeds")

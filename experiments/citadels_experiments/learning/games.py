@@ -83,7 +83,7 @@ class Games:
         same = len({r.players for r in rules}) == 1
         compact = config.get("compact", same)
         if not isinstance(compact, bool):
-            raise InvalidArgumentError(f"games: compact is true or false, not {compact!r}")
+            raise InvalidArgumentError(f"games: compact is true or false, not {shown(compact)}")
         if compact and not same:
             raise InvalidArgumentError("games: compact observations need the same number of players in all rules")
         stagger = whole_number("games: stagger (a number of answers)", config.get("stagger", cls.stagger), 0, MOST_STAGGER)
@@ -130,7 +130,7 @@ def _opponents(given: Any) -> str | tuple[str, ...] | Mapping[str, float]:
     """Who else plays, if it is a name, a list of names or a table of shares; who bears a name is found out by the batch."""
     names = list(given) if isinstance(given, Mapping) else _list(given)
     if not names or not all(isinstance(name, str) for name in names):
-        raise InvalidArgumentError(f"games: opponents is a name, a list of names or a table of names with shares, not {given!r}")
+        raise InvalidArgumentError(f"games: opponents is a name, a list of names or a table of names with shares, not {shown(given)}")
     if isinstance(given, Mapping):
         try:
             shares_of("", list(given.values()), len(given))
@@ -167,7 +167,7 @@ def _one(entry: Any) -> Rules:
     if isinstance(entry, Rules):
         return entry
     if not isinstance(entry, Mapping):
-        raise InvalidArgumentError(f"games: an entry of rules is a table of options, not {entry!r}")
+        raise InvalidArgumentError(f"games: an entry of rules is a table of options, not {shown(entry)}")
     options = dict(entry)
     return _with(_edition(options.pop("edition", "german")), options)
 
@@ -175,8 +175,8 @@ def _one(entry: Any) -> Rules:
 def _product(config: Mapping[str, Any]) -> Sequence[Rules]:
     found = []
     roles = config.get("roles", "base")
-    if not isinstance(roles, list | tuple) and roles not in ("base", "all"):
-        raise InvalidArgumentError(f"games: roles is base, all, a list of names or a list of such lists, not {roles!r}")
+    if not isinstance(roles, list | tuple) and not (isinstance(roles, str) and roles in ("base", "all")):
+        raise InvalidArgumentError(f"games: roles is base, all, a list of names or a list of such lists, not {shown(roles)}")
     districts = _list(config.get("districts", "none"))
     if districts and all(isinstance(d, str) and d not in ("none", "all", "recommended") for d in districts):
         districts = [districts]  # one list of names

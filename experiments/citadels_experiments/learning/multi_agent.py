@@ -19,6 +19,7 @@ from . import settings
 from .games import LEARNER, Games, spaces_of
 from .module import MaskedModule
 from .network import HIDDEN
+from .settings import DEFAULTS
 
 _PLACE = np.zeros(1, np.int64)
 _NO_ANSWER = np.zeros(N_ACTIONS, np.int8)
@@ -141,21 +142,6 @@ class CitadelsMultiAgentEnv(MultiAgentEnv):
             text += f" ({game.describe(number_of(action))})"
         legal = ", ".join(f"{number} ({game.describe(int(number))})" for number in game.legal_indices())
         return f"action {text} is not a legal answer of {agent} to {game.question}; legal: {legal}"
-
-
-DEFAULTS = {
-    "train_batch_size_per_learner": 16_384,
-    "minibatch_size": 4_096,
-    "num_epochs": 2,
-    "lr": 5e-4,
-    "gamma": 1.0,
-    "lambda_": 0.95,
-    "entropy_coeff": 0.01,
-    "vf_loss_coeff": 0.5,
-    "vf_clip_param": 10.0,
-    "clip_param": 0.2,
-    "grad_clip": 0.5,
-}
 
 
 def one_policy(agent: str, episode: Any = None, **_: Any) -> str:

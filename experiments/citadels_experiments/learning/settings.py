@@ -1,10 +1,24 @@
-"""The numbers of PPO that a user may set, and what they may be; without torch and Ray."""
+"""The numbers of PPO that a user may set, their defaults, and what they may be; without torch and Ray."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from citadels_env.checks import items, real_number, shown, whole_number
 from citadels_env.errors import InvalidArgumentError
+
+DEFAULTS = {
+    "train_batch_size_per_learner": 16_384,
+    "minibatch_size": 4_096,
+    "num_epochs": 2,
+    "lr": 5e-4,
+    "gamma": 1.0,
+    "lambda_": 0.95,
+    "entropy_coeff": 0.01,
+    "vf_loss_coeff": 0.5,
+    "vf_clip_param": 10.0,
+    "clip_param": 0.2,
+    "grad_clip": 0.5,
+}
 
 SIZES = {"train_batch_size_per_learner": 100_000_000, "minibatch_size": 100_000_000, "num_epochs": 1000}  # whole numbers from 1 on
 SHARES = ("gamma", "lambda_")  # from 0 to 1

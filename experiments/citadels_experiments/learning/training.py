@@ -145,11 +145,9 @@ class Training:
 
         folder: where the path of a module of `[network]` starts, if it is relative (None: the current directory).
         """
-        from .multi_agent import DEFAULTS
-
         _known("table", config, ("games", "training", *TABLES))
         _known("entry of [games]", config.get("games", {}), KEYS)
-        _known("entry of [training]", config.get("training", {}), DEFAULTS)
+        _known("entry of [training]", config.get("training", {}), settings.DEFAULTS)
         made = {}
         for name, kind in TABLES.items():
             given = config.get(name, {})
@@ -162,9 +160,7 @@ class Training:
         return training
 
     def _check(self, games: Any) -> None:
-        from .multi_agent import DEFAULTS
-
-        ppo = {**DEFAULTS, **self.training}
+        ppo = {**settings.DEFAULTS, **self.training}
         numbers: dict[str, tuple[Any, int, int]] = {
             "[league] past": (self.league.past, 0, 1000),  # each a network in memory
             "[league] every": (self.league.every, 1, MOST),
@@ -196,7 +192,7 @@ class Training:
             raise InvalidArgumentError(f"[network] module: {error}") from error
         opponents = self.evaluation.opponents
         if not isinstance(opponents, tuple) or not all(isinstance(name, str) for name in opponents):
-            raise ValueError(f"[evaluation] opponents is a list of names of agents, not {_listed(opponents)}")
+            raise InvalidArgumentError(f"[evaluation] opponents is a list of names of agents, not {_listed(opponents)}")
         asks = [games.opponents] if isinstance(games.opponents, str) else list(games.opponents)
         for table, names in (("evaluation", opponents), ("games", asks)):
             for name in names:
@@ -204,11 +200,11 @@ class Training:
                     try:
                         make(name)
                     except ValueError as error:
-                        raise ValueError(f"[{table}] opponents: {error}") from None
+                        raise InvalidArgumentError(f"[{table}] opponents: {error}") from None
         if PAST in asks and not self.league.past:
-            raise ValueError("[games] opponents: 'past' needs a place for past versions; set [league] past to 1 or more")
+            raise InvalidArgumentError("[games] opponents: 'past' needs a place for past versions; set [league] past to 1 or more")
         if PAST in asks and isinstance(games.opponents, tuple):
-            raise ValueError("[games] opponents: 'past' may stand alone or in a table of shares, not in a list")
+            raise InvalidArgumentError("[games] opponents: 'past' may stand alone or in a table of shares, not in a list")
 
     def games_text(self, games: Any) -> str:
         """What is played, in a line."""
