@@ -675,7 +675,7 @@ def test_example_of_the_page_on_environments_runs(
 
 
 def test_there_are_examples() -> None:
-    assert len(EXAMPLES) == 3
+    assert len(EXAMPLES) == 4
 
 
 # --- images, and attributes of single games ---------------------------------------
