@@ -5,8 +5,8 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from citadels_env import AgentSpecError
-from citadels_env.checks import real_number, shown, whole_number
-from citadels_env.names import hint, known_name
+from citadels_env.checks import one_of, real_number, shown, whole_number
+from citadels_env.names import canonical, hint
 
 from . import personas
 from .belief import LEVELS
@@ -29,7 +29,7 @@ class Option(NamedTuple):
         """The value that a text means; raises AgentSpecError, naming the spec, the value and what is allowed."""
         what = f"{cut(spec)}: {self.name}"
         if self.words:
-            return known_name(what, value, self.words, AgentSpecError)
+            return one_of(what, canonical(value, self.words) or value, self.words, AgentSpecError)
         if not self.most:
             return value
         number: Any = value

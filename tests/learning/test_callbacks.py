@@ -182,6 +182,14 @@ def test_all_that_are_not_called_are_named_at_once_when_the_algorithm_is_built(b
         build(config)
 
 
+def test_they_are_named_before_a_remote_runner_is_started():
+    config = config_of().env_runners(num_env_runners=2).callbacks(on_episode_step=print)
+    with pytest.raises(ValueError, match=r"does not call: on_episode_step \("):
+        config.build_algo()
+    config.callbacks(on_episode_step=None)
+    config.validate()
+
+
 @pytest.mark.parametrize("given", [with_class, with_function, with_several, with_container])
 def test_classes_and_functions_are_called_alike(given):
     ended = []

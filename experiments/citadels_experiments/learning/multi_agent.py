@@ -16,9 +16,11 @@ from citadels_env.checks import seed_number, shown
 from citadels_env.envs.aec import number_of
 
 from . import settings
+from .callbacks import Callbacks
 from .games import LEARNER, Games, spaces_of
 from .module import MaskedModule
 from .network import HIDDEN
+from .runner import BatchedEnvRunner
 from .settings import DEFAULTS
 
 _PLACE = np.zeros(1, np.int64)
@@ -149,6 +151,19 @@ def one_policy(agent: str, episode: Any = None, **_: Any) -> str:
     return LEARNER
 
 
+class CitadelsPPOConfig(PPOConfig):
+    """A PPOConfig that refuses callbacks which the batched runner, if it is the chosen one, would not call.
+
+    RLlib turns what a remote runner raises into an error about something else, so it must be found out before there is one.
+    """
+
+    def validate(self) -> None:
+        """Raise ValueError for impossible settings, naming the callbacks that would not be called."""
+        super().validate()
+        if isinstance(self.env_runner_cls, type) and issubclass(self.env_runner_cls, BatchedEnvRunner):
+            Callbacks(self)
+
+
 def stock_ppo(
     games: Mapping[str, Any],
     hidden: Sequence[int] = HIDDEN,
@@ -177,7 +192,7 @@ def stock_ppo(
     standard = {"hidden": tuple(hidden), "bfloat16": bfloat16} if module is MaskedModule else {}
     spec = RLModuleSpec(module_class=module, model_config={**standard, **(model_config or {})})
     return (
-        PPOConfig()
+        CitadelsPPOConfig()
         .environment(CitadelsMultiAgentEnv, env_config=dict(games), disable_env_checking=True)
         .multi_agent(policies={LEARNER}, policy_mapping_fn=one_policy, policies_to_train=[LEARNER])
         .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs={LEARNER: spec}))
