@@ -16,10 +16,21 @@ import numpy as np
 
 from .errors import CitadelsError, InvalidArgumentError
 
+_BOOLS, _REALS = (bool, np.bool_), (Real, np.integer, np.floating)
 MAX_SEED = 2**64 - 1
 MAX_THREADS = 4096
 MAX_SIDE_BY_SIDE = 1_000_000  # games held at once: about 6 kB each
 MAX_GAMES = 10_000_000  # games played one after the other: some 400 bytes of results each
+
+
+def index_of(value: Any, otherwise: Any = None) -> Any:
+    """The int that a whole number is; `otherwise` for what is none."""
+    if value is True or value is False:
+        return otherwise
+    try:
+        return operator.index(value)  # which refuses NumPy's bools by itself
+    except TypeError:
+        return otherwise
 
 
 def whole_number(
@@ -29,10 +40,7 @@ def whole_number(
 
     Raises `error`, naming `what`, the value and the bounds, for anything else.
     """
-    try:
-        number = None if isinstance(value, bool | np.bool_) else operator.index(value)
-    except TypeError:
-        number = None
+    number = index_of(value)
     if number is None or (least is not None and number < least) or (most is not None and number > most):
         raise error(f"{what} must be a whole number{_bounds(least, most)}, not {shown(value)}")
     return number
@@ -46,7 +54,7 @@ def real_number(
     Raises `error`, naming `what`, the value and the bounds, for anything else.
     """
     try:
-        number = float(value) if isinstance(value, Real | np.integer | np.floating) and not isinstance(value, bool | np.bool_) else math.nan
+        number = float(value) if isinstance(value, _REALS) and not isinstance(value, _BOOLS) else math.nan
     except OverflowError:
         number = math.inf
     if not math.isfinite(number) or (least is not None and number < least) or (most is not None and number > most):
@@ -70,7 +78,7 @@ def thread_number(value: Any, what: str = "threads") -> int:
 
 def true_or_false(what: str, value: Any, error: type[CitadelsError] = InvalidArgumentError) -> bool:
     """`value` as a bool; raises `error` for anything but True and False."""
-    if not isinstance(value, bool | np.bool_):
+    if not isinstance(value, _BOOLS):
         raise error(f"{what} must be True or False, not {shown(value)}")
     return bool(value)
 

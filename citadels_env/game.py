@@ -8,7 +8,7 @@ import numpy as np
 from . import actions, batch, cards, notation, observation, position, state
 from .actions import MAX_PLAYERS, N_ACTIONS
 from .cards import DISTRICTS, N_DISTRICTS, N_RANKS, ROLES
-from .checks import seed_number, shown, true_or_false, whole_number
+from .checks import index_of, seed_number, shown, true_or_false, whole_number
 from .errors import CitadelsError, IllegalActionError, InvalidArgumentError
 from .rules import GERMAN, Rules
 from .vocabulary import Ask, Turn
@@ -197,10 +197,7 @@ class Game:
 
     def _number(self, answer: Any) -> int:
         """The index of a legal answer that is given as a whole number."""
-        try:
-            index = whole_number("action", answer)
-        except InvalidArgumentError:
-            raise self._refusal(shown(answer)) from None
+        index: int = index_of(answer, -1)
         if not 0 <= index < N_ACTIONS:
             raise self._refusal(shown(answer))
         if not self._is_legal(index):

@@ -8,6 +8,7 @@ from collections.abc import Collection
 from difflib import get_close_matches
 from typing import Any
 
+from .checks import shown
 from .errors import CitadelsError, InvalidArgumentError
 
 
@@ -38,7 +39,7 @@ def known_name(what: str, given: Any, names: Collection[str], error: type[Citade
     if found is None:
         near = hint(given, names)
         rest = f"{near} The" if near else "; the"
-        raise error(f"there is no {what} {given!r}{rest} {what}s are {', '.join(names)}" + (f" {rule}" if rule else ""))
+        raise error(f"there is no {what} {shown(given)}{rest} {what}s are {', '.join(names)}" + (f" {rule}" if rule else ""))
     return found
 
 

@@ -154,7 +154,7 @@ def set_up(states: Any, rules: Rules, position: dict[str, Any], seed: int) -> No
     haunted = lay.flag("haunted_city_this_round")
     if haunted and (called == 0 or not any(index == cards.HAUNTED_CITY for city in cities for index, _ in city)):
         raise PositionError(
-            "haunted_city_this_round: no Haunted City stands, or nobody has been called that could have built it (D-HAUNTED)"
+            "haunted_city_this_round is True, but no Haunted City stands, or nobody has been called that could have built it (D-HAUNTED)"
         )
     target = _districts_to_end(lay, cities)
     named = lay.listed("first_completers", position.get("first_completers", []), "seats")
@@ -317,7 +317,9 @@ class _Round:
             holder = owner[self.murdered] if self.murdered >= 0 else -1
             self.murdered_revealed = holder >= 0 and any(index == cards.HOSPITAL for index, _ in cities[holder])
         elif self.said_revealed and not (0 <= self.murdered < self.called and owner[self.murdered] >= 0 and "Hospital" in self.rules.deck):
-            raise PositionError("murdered_revealed: only a murdered role that was called and held by a Hospital's owner shows itself (I11)")
+            raise PositionError(
+                "murdered_revealed is True, but only a murdered role that was called and held by a Hospital's owner shows itself (I11)"
+            )
         for rank in sorted(self.silenced):
             self.check_silence(rank, owner)
         if self.crown != self.drafted_first:

@@ -361,7 +361,9 @@ def test_any_text_is_an_agent_or_a_wrong_spec(text: str) -> None:
 # --- training ------------------------------------------------------------------
 
 RUN: dict[str, Any] = {"run": {"iterations": 1}}
-ENTRIES = [(table, f.name) for table, kind in TABLES.items() for f in fields(kind)] + [("training", name) for name in DEFAULTS]
+ENTRIES = [(table, f.name) for table, kind in TABLES.items() for f in fields(kind) if f.name != "folder"] + [
+    ("training", name) for name in DEFAULTS
+]
 
 
 @pytest.mark.filterwarnings("ignore::citadels_env.RulesWarning")

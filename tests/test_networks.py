@@ -15,7 +15,7 @@ from safetensors.numpy import save
 from citadels_agents import AgentError, SeatedBatch, View, make, play_games, play_to_end
 from citadels_agents.networks import Network, NetworkAgent, files, player, save_network
 from citadels_agents.rollout import Collector
-from citadels_env import FRENCH, GERMAN, Batch, Game, observation
+from citadels_env import FRENCH, GERMAN, AgentSpecError, Batch, Game, observation
 from citadels_env.actions import N_ACTIONS
 from citadels_env.batch import game_seeds
 from citadels_experiments import tournament
@@ -112,7 +112,7 @@ def test_wrong_tensors_are_refused_and_leave_the_file_that_is_there(tmp_path, ch
 def test_other_wrong_arguments_are_refused(tmp_path):
     with pytest.raises(ValueError, match="2 to 8 player rows, not 9"):
         save_network(tmp_path / "a", tensors_of(), rules=RULES, rows=9)
-    with pytest.raises(ValueError, match="2 rules, but 1 shares"):
+    with pytest.raises(ValueError, match="rules_shares must be 2 shares"):
         save_network(tmp_path / "a", tensors_of(), rules=RULES, rows=4, rules_shares=(1.0,))
     with pytest.raises(TypeError, match="not JSON serializable"):
         save_network(tmp_path / "a", tensors_of(), rules=RULES, rows=4, training={"when": object()})
@@ -161,6 +161,34 @@ def test_a_file_with_numbers_that_are_not_finite_is_refused(tmp_path, monkeypatc
         careless.setattr(np, "isfinite", lambda tensor: np.ones(1, bool))
         path = save_network(tmp_path / "a", tensors_of() | {"value.bias": np.full(1, np.nan, np.float32)}, rules=RULES, rows=4)
     assert "value.bias holds numbers that are not finite" in refusal(path)
+
+
+@pytest.mark.parametrize("layer", ["body.0", "body.2", "policy", "value"])
+def test_finite_but_absurd_weights_are_refused_by_name_wherever_they_come_from(tmp_path, monkeypatch, layer):
+    """They would play nan: a sum beyond the largest float32 is infinite, and the next layer makes nan of it."""
+    tensors = tensors_of() | {f"{layer}.weight": tensors_of()[f"{layer}.weight"] * np.float32(1e36)}
+    assert all(np.isfinite(tensor).all() for tensor in tensors.values())
+    with pytest.raises(ValueError, match=rf"{layer} has such large weights that it may reach \d"):
+        Network(tensors, 4)
+    with pytest.raises(ValueError, match=rf"{layer} has such large weights"):
+        save_network(tmp_path / "a", tensors, rules=RULES, rows=4)
+    with monkeypatch.context() as careless:
+        careless.setattr(files, "LARGEST", np.inf)
+        path = save_network(tmp_path / "a", tensors, rules=RULES, rows=4)
+    assert f"{layer} has such large weights" in refusal(path)
+    with pytest.raises(AgentSpecError, match=rf"network:file=.*cannot be played: {layer} has such large weights"):
+        tournament.Tournament(GERMAN, (f"network:file={path}", "random"))
+
+
+@pytest.mark.filterwarnings("error")
+def test_the_largest_weights_that_are_taken_play_finite_numbers():
+    tensors = {name: (np.sign(tensor) * np.float32(5e3)).astype(np.float32) for name, tensor in tensors_of().items()}
+    game = Game(GERMAN, 3)
+    logits, values = Network(tensors, 4)(np.full((1, observation.size(4)), 255, np.uint8))
+    assert np.isfinite(logits).all() and np.isfinite(values).all()
+    assert np.abs(logits).max() > 1e12
+    chances = [chance for _, chance in NetworkAgent("large", Network(tensors, 4)).explain(game)]
+    assert np.isfinite(chances).all()
 
 
 @pytest.fixture(scope="module")
@@ -287,7 +315,7 @@ def test_samples_follow_the_probabilities_and_the_seed_of_the_view():
 
 def test_a_choice_is_best_or_sample(tmp_path):
     path = written(tmp_path)
-    with pytest.raises(ValueError, match="choice is best or sample, not 'worst'"):
+    with pytest.raises(ValueError, match="choice must be one of best, sample, not 'worst'"):
         make(f"network:file={path},choice=worst")
     with pytest.raises(ValueError, match="depth"):
         make(f"network:file={path},depth=3")

@@ -154,7 +154,7 @@ def test_impossible_sets_are_refused(arguments, message):
     ("changes", "message"),
     [
         ({"sets": ()}, "at least one"),
-        ({"games": 1}, "two or more games"),
+        ({"games": 1}, "games must be a whole number from 2 to 10,000,000, not 1"),
         ({"agents": ("random", "random")}, "each of the 4 seats"),
         ({"sets": (NINE[:7],)}, "S-1"),
     ],

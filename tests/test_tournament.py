@@ -263,8 +263,10 @@ def test_duels_of_a_replicate_share_their_seed_and_nothing_else_does():
         ({"agents": ("random", "random")}, "named twice"),
         ({"agents": ("random", "nobody")}, "nobody"),
         ({"design": "swiss"}, "swiss"),
-        ({"blocks": 1}, "two blocks"),
-        ({"precision": 0.7}, "between 0 and 0.5"),
+        ({"blocks": 1}, "blocks must be a whole number from 2 to 10,000,000, not 1"),
+        ({"precision": 0.7}, "precision must be a finite number from 0 to 0.5, not 0.7"),
+        ({"precision": 0.0}, "between 0 and 0.5, not 0.0"),
+        ({"precision": float("nan")}, "precision must be a finite number from 0 to 0.5, not nan"),
     ],
 )
 def test_impossible_tournaments_are_refused(changes, message):

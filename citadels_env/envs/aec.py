@@ -19,7 +19,7 @@ from pettingzoo import AECEnv
 from .. import batch, observation, picture, scoring, state
 from ..actions import MAX_PLAYERS, N_ACTIONS
 from ..cards import N_DISTRICTS
-from ..checks import json_object, one_of, seed_number, shown, true_or_false
+from ..checks import index_of, json_object, one_of, seed_number, shown, true_or_false
 from ..errors import CitadelsError, IllegalActionError, InvalidArgumentError
 from ..game import Game
 from ..rules import GERMAN, Rules
@@ -46,16 +46,6 @@ _SHARED = (
 )
 # What PettingZoo keeps of a game.
 _KEPT = ("agents", "agent_selection", "rewards", "_cumulative_rewards", "terminations", "truncations", "_skip_agent_selection")
-
-
-def number_of(action: Any) -> int:
-    """The number that an action is, if it is a whole number, otherwise -1."""
-    if isinstance(action, bool):
-        return -1
-    try:
-        return index(action)
-    except TypeError:
-        return -1
 
 
 def _copied(value: Any) -> Any:
@@ -225,7 +215,7 @@ class raw_env(AECEnv[str, Any, Any]):
         if self.terminations.get(agent, True) or self.truncations[agent]:
             return False
         if type(action) is not int:
-            action = number_of(action)
+            action = index_of(action, -1)
         return 0 <= action < N_ACTIONS and self._mask.item(action) == 1
 
     def answer(self, action: int) -> None:
@@ -263,8 +253,8 @@ class raw_env(AECEnv[str, Any, Any]):
 
     def _refusal(self, action: Any) -> str:
         game, text = self.game, shown(action)
-        if 0 <= number_of(action) < N_ACTIONS:
-            text += f" ({game.describe(number_of(action))})"
+        if 0 <= index_of(action, -1) < N_ACTIONS:
+            text += f" ({game.describe(index_of(action, -1))})"
         return f"action {text} is not a legal answer of {self.agent_selection} to {game.question}; legal: {', '.join(game.legal())}"
 
     # --- looking ----------------------------------------------------------------

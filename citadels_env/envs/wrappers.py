@@ -11,8 +11,9 @@ from typing import Any
 from pettingzoo.utils.wrappers import AssertOutOfBoundsWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 
 from ..actions import N_ACTIONS
+from ..checks import index_of
 from ..errors import IllegalActionError
-from .aec import number_of, raw_env
+from .aec import raw_env
 
 ILLEGAL_REWARD = -1  # for the player who answers illegally, which ends the game
 
@@ -48,7 +49,7 @@ class StandardWrappers(OrderEnforcingWrapper):
         if self._has_reset and self._raw.is_legal(action):
             self._has_updated = True
             self._raw.answer(action)
-        elif self._has_reset and not 0 <= number_of(action) < N_ACTIONS and (action is not None or self._raw.running):
+        elif self._has_reset and not 0 <= index_of(action, -1) < N_ACTIONS and (action is not None or self._raw.running):
             raise OutOfBoundsError(f"action is not in action space: {self._raw._refusal(action)}")
         else:
             super().step(action)

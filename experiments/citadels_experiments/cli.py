@@ -184,7 +184,7 @@ def study() -> None:
 @_agents_from_option
 @click.option(
     "--half-width",
-    type=click.FloatRange(0, 50, True, True),
+    type=Finite(0, 50, True, True),
     metavar="POINTS",
     help="Instead of --games: as many games per set as give a seat's win share an interval of ± this.",
 )
@@ -199,7 +199,7 @@ def study() -> None:
 @click.option("--quick", is_flag=True, help=f"A first impression: {QUICK_GAMES} games per set.")
 @click.option(
     "--margin",
-    type=click.FloatRange(0, 50, True, True),
+    type=Finite(0, 50, True, True),
     default=2.0,
     show_default=True,
     metavar="POINTS",
@@ -739,7 +739,7 @@ def warmup(processes: int | None) -> None:
 @main.command()
 @click.option("--path", is_flag=True, help="Print the folder and nothing else.")
 @click.option("--clear", is_flag=True, help="Remove all that is kept.")
-@click.option("--unused", type=click.FloatRange(0), metavar="DAYS", help="Remove what was not used for so many days.")
+@click.option("--unused", type=Finite(0), metavar="DAYS", help="Remove what was not used for so many days.")
 def cache(path: bool, clear: bool, unused: float | None) -> None:
     """Show or clear the compiled rules and agents that are kept on disk.
 

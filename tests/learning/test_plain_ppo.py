@@ -9,7 +9,7 @@ from click.testing import CliRunner
 
 from citadels_agents import Collector
 from citadels_agents.networks import Network as Player
-from citadels_env import GERMAN
+from citadels_env import GERMAN, InvalidArgumentError
 from citadels_env.actions import N_ACTIONS
 from citadels_experiments.learning import plain_ppo
 from citadels_experiments.learning.evaluation import win_share
@@ -161,10 +161,29 @@ def test_training_ends_with_the_minutes():
     assert steps == 128
 
 
-@pytest.mark.parametrize("limits", [{}, {"iterations": 0}, {"minutes": -1.0}, {"iterations": 3, "minutes": 0.0}])
-def test_training_without_a_positive_end_is_refused(limits):
-    with pytest.raises(ValueError, match="positive number"):
+@pytest.mark.parametrize(
+    ("limits", "message"),
+    [
+        ({}, "a number of iterations or of minutes is needed"),
+        ({"iterations": 0}, "iterations must be a whole number of at least 1, not 0"),
+        ({"minutes": -1.0}, "minutes must be a finite number of at least 0, not -1"),
+        ({"minutes": float("nan")}, "minutes must be a finite number of at least 0, not nan"),
+        ({"iterations": 3, "minutes": 0.0}, "minutes must be a finite number above 0, not 0"),
+    ],
+)
+def test_training_without_a_positive_end_is_refused(limits, message):
+    with pytest.raises(ValueError, match=message):
         train(Settings(**SMALL), **limits)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("num_games", 0), ("steps", 1.5), ("epochs", 10**6), ("learning_rate", float("nan")), ("gamma", 1.1), ("lambda_", True),
+     ("gradient_clip", -1), ("hidden", (0,)), ("hidden", 256), ("bfloat16", "yes"), ("seed", -1)],
+)  # fmt: skip
+def test_impossible_settings_are_refused_by_name_and_value(name, value):
+    with pytest.raises(InvalidArgumentError, match=f"{name}.*, not "):
+        Settings(**{name: value})
 
 
 def test_impossible_games_are_refused():

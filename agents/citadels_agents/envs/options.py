@@ -65,7 +65,8 @@ class Seated:
         if not (render_mode is None or isinstance(render_mode, str)) or render_mode not in modes:
             raise InvalidArgumentError(f"render_mode must be one of {', '.join(map(str, modes))}, not {shown(render_mode)}")
         true_or_false("compact", compact)
-        every = [GERMAN] if rules is None else rules_list(rules) if isinstance(rules, Sequence) else [checked_rules(rules)]
+        several = isinstance(rules, Sequence) and not isinstance(rules, str | bytes)
+        every = [GERMAN] if rules is None else rules_list(rules) if several else [checked_rules(rules)]
         if num_players is not None:
             every = [r.with_(players=num_players) for r in every]
         if seat is not None:

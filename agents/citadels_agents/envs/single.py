@@ -9,8 +9,7 @@ from gymnasium.error import ResetNeeded
 
 from citadels_env import Game
 from citadels_env.actions import N_ACTIONS
-from citadels_env.checks import seed_number
-from citadels_env.envs.aec import number_of
+from citadels_env.checks import index_of, seed_number
 from citadels_env.errors import IllegalActionError
 
 from .options import ILLEGAL_REWARD, RENDER_MODES, Seated
@@ -82,7 +81,7 @@ class CitadelsEnv(Seated, gymnasium.Env[Any, Any]):
                 "the game is over; call reset() before the next step" if self._dealt else "call reset() before the first step"
             )
         batch = self._batch
-        number = action if type(action) is int else number_of(action)
+        number = action if type(action) is int else index_of(action, -1)
         inside = 0 <= number < N_ACTIONS
         if not inside or not batch._masks[0, number]:
             text = self._refusal(0, action)

@@ -145,15 +145,15 @@ def _make_known(files: Any, aliases: Any) -> None:
     """Run the files that register agents, and name the aliases."""
     for file in _list(files):
         if not isinstance(file, str):
-            raise ValueError(f"games: agents_from is a file or a list of files, not {files!r}")
+            raise InvalidArgumentError(f"games: agents_from is a file or a list of files, not {shown(files)}")
         load_agents(file)
     if not isinstance(aliases, Mapping) or not all(isinstance(text, str) for pair in aliases.items() for text in pair):
-        raise ValueError(f"games: aliases is a table of names and specs, not {aliases!r}")
+        raise InvalidArgumentError(f"games: aliases is a table of names and specs, not {shown(aliases)}")
     for name, spec in aliases.items():
         try:
             alias(name, spec)
         except ValueError as error:
-            raise ValueError(f"games: aliases: {error}") from None
+            raise InvalidArgumentError(f"games: aliases: {error}") from None
 
 
 def _edition(name: Any) -> Rules:

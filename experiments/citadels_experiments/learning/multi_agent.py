@@ -12,8 +12,7 @@ from ray.rllib.env.multi_agent_env import MultiAgentEnv
 
 from citadels_env import Game, IllegalActionError, InvalidArgumentError
 from citadels_env.actions import N_ACTIONS
-from citadels_env.checks import seed_number, shown
-from citadels_env.envs.aec import number_of
+from citadels_env.checks import index_of, seed_number, shown
 
 from . import settings
 from .callbacks import Callbacks
@@ -106,7 +105,7 @@ class CitadelsMultiAgentEnv(MultiAgentEnv):
             who = ", ".join(map(str, action_dict)) or "nobody" if isinstance(action_dict, Mapping) else shown(action_dict)
             raise InvalidArgumentError(f"{agent} must answer, and nobody else, not {who}")
         action = action_dict[agent]
-        number = action if type(action) is int else number_of(action)
+        number = action if type(action) is int else index_of(action, -1)
         if not (0 <= number < N_ACTIONS and batch._masks[0, number]):
             raise IllegalActionError(self._refusal(agent, action))
         self._acted.add(agent)
@@ -140,8 +139,8 @@ class CitadelsMultiAgentEnv(MultiAgentEnv):
 
     def _refusal(self, agent: str, action: Any) -> str:
         game, text = self.game, shown(action)
-        if 0 <= number_of(action) < N_ACTIONS:
-            text += f" ({game.describe(number_of(action))})"
+        if 0 <= index_of(action, -1) < N_ACTIONS:
+            text += f" ({game.describe(index_of(action, -1))})"
         legal = ", ".join(f"{number} ({game.describe(int(number))})" for number in game.legal_indices())
         return f"action {text} is not a legal answer of {agent} to {game.question}; legal: {legal}"
 

@@ -270,18 +270,24 @@ def _check_network(given: Mapping[str, Any]) -> None:
     """Raise ValueError for entries of [network] that do not go together, or are no module."""
     if "module" in given:
         if not isinstance(given["module"], str):
-            raise ValueError(f"[network] module is a text, file.py:Class, not {given['module']!r}")
+            raise InvalidArgumentError(f"[network] module is a text, file.py:Class, not {shown(given['module'])}")
         for name in ("hidden", "bfloat16"):
             if name in given:
-                raise ValueError(f"[network] {name} is of the standard network; a module gets its settings from the table [network.config]")
+                raise InvalidArgumentError(
+                    f"[network] {name} is of the standard network; a module gets its settings from the table [network.config]"
+                )
     elif "config" in given:
-        raise ValueError("[network] config is the model_config of a module; the standard network has hidden and bfloat16")
+        raise InvalidArgumentError(
+            f"[network] config is the model_config of a module; {shown(given['config'])} needs one (the standard network has hidden, bfloat16)"
+        )
     if not isinstance(given.get("config", {}), Mapping):
-        raise ValueError(f"[network] config is a table, not {given['config']!r}")
+        raise InvalidArgumentError(f"[network] config is a table, not {shown(given['config'])}")
     try:
-        json.dumps(given.get("config", {}))
-    except TypeError as error:
-        raise ValueError(f"[network] config holds numbers, texts, true and false, lists and tables only: {error}") from None
+        json.dumps(given.get("config", {}), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidArgumentError(
+            f"[network] config holds numbers, texts, true and false, lists and tables only, not {shown(given['config'])}: {error}"
+        ) from None
 
 
 def _listed(value: Any) -> str:
