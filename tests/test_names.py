@@ -50,7 +50,7 @@ def test_roles_districts_and_options_are_read_whatever_their_case():
         ({"add_districts": ["Musem"]}, "'Musem' is none of the new districts .*did you mean 'Museum'"),
         ({"remove_districts": ["Kep"]}, "no district 'Kep' to remove.*did you mean 'Keep'"),
         ({"citysize": 7, "city_size": 7}, "the option city_size is given twice"),
-        ({"roles": [["Palace"]]}, "there is no role \\['Palace'\\]; the roles are"),
+        ({"roles": [["Palace"]]}, "roles must be a list of names, but it holds \\['Palace'\\]"),
     ],
 )
 def test_a_name_that_is_nearly_right_is_suggested(change, message):

@@ -742,7 +742,7 @@ def test_an_agent_that_always_fails_has_no_numbers(careless, tmp_path, monkeypat
 
 # --- the command and the page --------------------------------------------------
 
-COMMAND = ("tournament", "heuristic", "random", "--blocks", 3)
+COMMAND = ("tournament", "heuristic", "random", "--quiet", "--blocks", 3)
 
 
 def test_the_command_writes_what_it_says(tmp_path, monkeypatch):

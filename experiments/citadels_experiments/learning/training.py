@@ -278,7 +278,7 @@ def _check_network(given: Mapping[str, Any]) -> None:
                 )
     elif "config" in given:
         raise InvalidArgumentError(
-            f"[network] config is the model_config of a module; {shown(given['config'])} needs one (the standard network has hidden, bfloat16)"
+            f"[network] config is the model_config of a module; {shown(given['config'])} needs one (the standard one has hidden, bfloat16)"
         )
     if not isinstance(given.get("config", {}), Mapping):
         raise InvalidArgumentError(f"[network] config is a table, not {shown(given['config'])}")
