@@ -60,7 +60,7 @@ class Games:
         """
         unknown = sorted(map(str, set(config) - set(KEYS)))
         if unknown:
-            raise ValueError(f"games: there is no {', '.join(unknown)}{hint(unknown[0], KEYS)}; there are {', '.join(KEYS)}")
+            raise ValueError(f"games: there is no {', '.join(unknown)}; there are {', '.join(KEYS)}{hint(unknown[0], KEYS)}")
         _make_known(config.get("agents_from", ()), config.get("aliases", {}))
         if "rules" in config:
             clash = sorted({"editions", "players", "roles", "districts"} & set(config))
