@@ -154,7 +154,8 @@ def set_up(states: Any, rules: Rules, position: dict[str, Any], seed: int) -> No
     haunted = lay.flag("haunted_city_this_round")
     if haunted and (called == 0 or not any(index == cards.HAUNTED_CITY for city in cities for index, _ in city)):
         raise PositionError(
-            "haunted_city_this_round is True, but no Haunted City stands, or nobody has been called that could have built it (D-HAUNTED)"
+            f"haunted_city_this_round is {shown(position['haunted_city_this_round'])}, but no Haunted City stands, or nobody has been "
+            "called that could have built it (D-HAUNTED)"
         )
     target = _districts_to_end(lay, cities)
     named = lay.listed("first_completers", position.get("first_completers", []), "seats")
@@ -271,15 +272,15 @@ class _Round:
         names: dict[str, int],
         silenced: set[int],
         tax_due: bool,
-        shown: Any,
+        murdered_revealed: Any,
     ) -> None:
         self.rules, self.called, self.crown, self.drafted_first = rules, called, crown, drafted_first
         self.names, self.silenced, self.tax_due = names, silenced, tax_due
         self.murdered, self.bewitched = names.get("murdered", -1), names.get("bewitched", -1)
-        if shown is not None and not isinstance(shown, bool | np.bool_):
-            raise PositionError(f"murdered_revealed must be True or False, not {shown!r}")
-        self.said_revealed = None if shown is None else bool(shown)
-        self.murdered_revealed = bool(shown)
+        if murdered_revealed is not None and not isinstance(murdered_revealed, bool | np.bool_):
+            raise PositionError(f"murdered_revealed must be True or False, not {shown(murdered_revealed)}")
+        self.said_revealed = murdered_revealed  # True, False, or None: not said
+        self.murdered_revealed = bool(murdered_revealed)
 
     def name(self, rank: int) -> str:
         return self.rules.roles[rank]
@@ -318,7 +319,8 @@ class _Round:
             self.murdered_revealed = holder >= 0 and any(index == cards.HOSPITAL for index, _ in cities[holder])
         elif self.said_revealed and not (0 <= self.murdered < self.called and owner[self.murdered] >= 0 and "Hospital" in self.rules.deck):
             raise PositionError(
-                "murdered_revealed is True, but only a murdered role that was called and held by a Hospital's owner shows itself (I11)"
+                f"murdered_revealed is {shown(self.said_revealed)}, but only a murdered role that was called and held by the owner of a "
+                "Hospital shows itself (I11)"
             )
         for rank in sorted(self.silenced):
             self.check_silence(rank, owner)

@@ -295,7 +295,7 @@ def test_an_alias_plays_everywhere_under_its_name() -> None:
     assert registry.spec_of("yours") == "random"
     for name, spec, message in (
         ("expert", "random", "an agent 'expert' already"),
-        ("a:b", "random", "no colon"),
+        ("a:b", "random", "without colon"),
         ("x", "exprt", "did you mean 'expert'"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -330,7 +330,7 @@ def test_a_file_of_agents_is_run_once_and_again_when_it_has_changed(tmp_path: Pa
     with pytest.raises(ZeroDivisionError):
         load_agents(file)
     assert "own-two" not in names()
-    with pytest.raises(ValueError, match="is no Python file"):
+    with pytest.raises(ValueError, match="there is no Python file"):
         load_agents(tmp_path / "missing.py")
 
 

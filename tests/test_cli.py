@@ -275,6 +275,7 @@ def test_games_of_a_tournament_are_taken_out_whoever_played_them(tmp_path, own_a
     shares = (out / "players-4" / "shares.csv").read_text()
     assert "mine," in shares
     assert "ismcts" not in shares
+    assert "has no manifest.json" in invoke("games", tmp_path / "none", "--set", 0, "--game", 0, code=1)
     assert "it holds players-4" in invoke("games", out, "--replicate", 1, "--block", 0, "--game", 2, code=1)
     folder = out / "players-4"
     rows = (folder / "games.csv").read_text().splitlines()

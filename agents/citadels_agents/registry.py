@@ -263,7 +263,7 @@ def load_agents(file: str | Path) -> tuple[str, str]:
     path = Path(file).expanduser().resolve()
     spec = spec_from_file_location(path.stem, path)
     if not path.is_file() or spec is None or spec.loader is None:
-        raise ValueError(f"{file} is no Python file")
+        raise InvalidArgumentError(f"there is no Python file {shown(str(file))}")
     fingerprint = sha256(path.read_bytes()).hexdigest()[:16]
     before, registered = _FILES.get(path, ("", ()))
     if before != fingerprint:

@@ -5,7 +5,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from citadels_env import AgentSpecError
-from citadels_env.checks import one_of, real_number, shown, whole_number
+from citadels_env.checks import real_number, shown, whole_number
 from citadels_env.names import canonical, hint
 
 from . import personas
@@ -29,7 +29,10 @@ class Option(NamedTuple):
         """The value that a text means; raises AgentSpecError, naming the spec, the value and what is allowed."""
         what = f"{cut(spec)}: {self.name}"
         if self.words:
-            return one_of(what, canonical(value, self.words) or value, self.words, AgentSpecError)
+            found = canonical(value, self.words)
+            if found is None:
+                raise AgentSpecError(f"{what} must be one of {', '.join(self.words)}, not {shown(value)}{hint(value, self.words)}")
+            return found
         if not self.most:
             return value
         number: Any = value

@@ -405,7 +405,7 @@ def tournament(
 
 
 @main.command()
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--set", "set_", type=click.IntRange(0), help="Of a study: the number of the set in sets.csv.")
 @click.option("--replicate", type=click.IntRange(0), help="Of a tournament: replicate, block and game as in games.csv.")
 @click.option("--block", type=click.IntRange(0), help="Of a tournament.")

@@ -399,7 +399,7 @@ def test_impossible_runners_are_refused():
         runner_of({**SHORT, "opponents": "nobody"}).sample()
     with pytest.raises(ValueError, match="there is no player"):
         runner_of({"player": 3})
-    with pytest.raises(ValueError, match="hidden must be widths"):
+    with pytest.raises(ValueError, match="hidden is a list of widths"):
         runner_of(hidden=("wide",))
 
 

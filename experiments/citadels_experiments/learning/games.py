@@ -63,7 +63,7 @@ class Games:
             raise InvalidArgumentError(f"games: a table of {', '.join(KEYS)} is needed, not {shown(config)}")
         unknown = sorted(map(str, set(config) - set(KEYS)))
         if unknown:
-            raise InvalidArgumentError(f"games: there is no {', '.join(unknown)}{hint(unknown[0], KEYS)}; there are {', '.join(KEYS)}")
+            raise InvalidArgumentError(f"games: there is no {', '.join(unknown)}; there are {', '.join(KEYS)}{hint(unknown[0], KEYS)}")
         _make_known(config.get("agents_from", ()), config.get("aliases", {}))
         if "rules" in config:
             clash = sorted({"editions", "players", "roles", "districts"} & set(config))
