@@ -81,7 +81,7 @@ class _SetUp:
     def flag(self, key: str) -> bool:
         value = self.position.get(key, False)
         if not isinstance(value, bool | np.bool_):
-            raise PositionError(f"{key} must be True or False, not {value!r}")
+            raise PositionError(f"{key} must be True or False, not {shown(value)}")
         return bool(value)
 
     def take(self, what: str, name: Any) -> int:

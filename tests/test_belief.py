@@ -109,7 +109,7 @@ def test_beliefs_are_shown_to_people_as_a_table() -> None:
     text = registry.belief_table(game, 0, "elimination")
     assert "player 3" in text
     assert "Warlord" in text
-    with pytest.raises(ValueError, match="inference is one of none, elimination, behavioural, not 'magic'"):
+    with pytest.raises(ValueError, match="level must be one of none, elimination, behavioural, not 'magic'"):
         registry.belief(game, 0, "magic")
 
 

@@ -10,7 +10,7 @@ import citadels_env
 from citadels_agents import play_games, registry
 from citadels_env import DISTRICTS, EDITIONS, ROLES, Game, Rules
 from citadels_env.rules import Rules as RulesClass
-from citadels_experiments import cli, progress
+from citadels_experiments import cli, folders, progress, tournament
 
 FOUR_SETS = ["--roles", "Assassin,Thief,Magician,King", "--roles", "Bishop, Merchant"]
 SMALL = ["study", "role-sets", *FOUR_SETS, "--games", "20", "--agents", "random"]
@@ -293,14 +293,15 @@ def test_games_of_a_tournament_are_taken_out_whoever_played_them(tmp_path, own_a
 
 def test_a_game_that_would_be_another_one_is_not_taken_out(tmp_path):
     invoke(*SMALL, "--out", tmp_path / "s")
-    manifest = tmp_path / "s" / "manifest.json"
-    manifest.write_text(re.sub(r'"sources": "\w+"', '"sources": "other"', manifest.read_text()))
+    manifest = tmp_path / "s" / folders.MANIFEST
+    found = folders.read_sealed(manifest)
+    folders.write_sealed(manifest, {**found, "parameters": {**found["parameters"], "sources": "other"}})
     assert "other versions of rules or agents" in invoke("games", tmp_path / "s", "--set", 0, "--game", 0, code=1)
     invoke("tournament", "random", "heuristic", "--blocks", 2, "--out", tmp_path / "t")
-    table = tmp_path / "t" / "players-4" / "games.csv"
-    lines = table.read_text().splitlines(keepends=True)
-    cells = lines[1].split(",")
-    cells[lines[0].split(",").index("score_0")] = "99"
-    table.write_text("".join([lines[0], ",".join(cells), *lines[2:]]))
+    folder = tmp_path / "t" / "players-4"
+    games = tournament._files(folder, tournament.manifest(folder)["parameters"]).games
+    cells, *others = (line.split(",") for line in games.read())
+    cells[games.header.split(",").index("score_0")] = "99"
+    games.put([",".join(cells), *map(",".join, others)])  # with checksums that fit
     where = ["--replicate", 0, "--block", 0, "--game", 0]
     assert "does not play the same game twice (score_0 99 there" in invoke("games", tmp_path / "t" / "players-4", *where, code=1)

@@ -215,7 +215,7 @@ HALL = {"also": {3: {"city": ["Ballroom"]}}, "crown": 3}
         (WITCH, COVEN, {"tax_due": True, "called": 2}, r"tax_due: a Witch who names a role has built nothing.*R42"),
         (GERMAN, FOUR, {"tax_due": 1, "called": 2}, r"tax_due must be True or False, not 1"),
         (GERMAN, FOUR, {"murdered": "King", "murdered_revealed": True, "called": 4},
-            r"murdered_revealed: only a murdered role.*\(I11\)",
+            r"murdered_revealed is True, but only a murdered role.*\(I11\)",
         ),
         (GERMAN, FOUR, {"murdered_revealed": True, "called": 4}, r"murdered_revealed"),
         (GERMAN, FOUR, {"murdered_revealed": "yes"}, r"murdered_revealed must be True or False"),

@@ -77,7 +77,7 @@ def _agents_by_question() -> None:
 
 
 def _networks() -> None:
-    shapes = {"policy": (N_ACTIONS, observation.size()), "value": (1, observation.size())}
+    shapes = {"body.0": (8, observation.size()), "policy": (N_ACTIONS, 8), "value": (1, 8)}
     tensors: dict[str, Any] = {f"{name}.weight": np.zeros(shape, np.float32) for name, shape in shapes.items()}
     tensors |= {f"{name}.bias": np.zeros(shape[0], np.float32) for name, shape in shapes.items()}
     network = NetworkAgent("network", Network(tensors))

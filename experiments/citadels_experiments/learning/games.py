@@ -146,7 +146,10 @@ def _make_known(files: Any, aliases: Any) -> None:
     for file in _list(files):
         if not isinstance(file, str):
             raise InvalidArgumentError(f"games: agents_from is a file or a list of files, not {shown(files)}")
-        load_agents(file)
+        try:
+            load_agents(file)
+        except InvalidArgumentError as error:
+            raise InvalidArgumentError(f"games: agents_from: {error}") from None
     if not isinstance(aliases, Mapping) or not all(isinstance(text, str) for pair in aliases.items() for text in pair):
         raise InvalidArgumentError(f"games: aliases is a table of names and specs, not {shown(aliases)}")
     for name, spec in aliases.items():
