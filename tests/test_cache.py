@@ -697,6 +697,7 @@ EVERYTHING = """
 import logging
 import gymnasium, numpy as np
 from citadels_agents import Collector, SeatedBatch, View, make, play_games, play_to_end, registry, rollout
+from citadels_agents.networks import Network, NetworkAgent
 from citadels_env import AMERICAN, GERMAN, Batch, Game, _jit, citadels_v0, observation
 from citadels_env.actions import N_ACTIONS
 
@@ -742,6 +743,15 @@ class First:
 play_games(six, "expert", 600, threads=2, rotate=True)
 play_games(GERMAN, ["ismcts:iterations=2", "cheating:iterations=2", "random", "expert:inference=none"], 2)
 play_games(GERMAN, [First(), "random", "heuristic", "random"], 1)
+play_games(six, "expert", 3, record=True)
+shapes = {"body.0": (4, observation.size()), "policy": (N_ACTIONS, 4), "value": (1, 4)}
+tensors = {f"{name}.weight": np.zeros(shape, np.float32) for name, shape in shapes.items()}
+tensors |= {f"{name}.bias": np.zeros(shape[0], np.float32) for name, shape in shapes.items()}
+for choice in ("best", "sample"):
+    network = NetworkAgent("network", Network(tensors), choice)
+    play_games(GERMAN, [network, "random", "heuristic", "ismcts:iterations=2"], 2)
+    network.act(View(Game(GERMAN), 1)), network.explain(Game(GERMAN))
+    gymnasium.make("citadels_env:Citadels-v0", opponents=network, seat=3).reset(seed=1)
 game = Game(six, 3)
 for name in ("random", "heuristic", "ismcts:iterations=3", "ismcts:milliseconds=5", "cheating:iterations=3"):
     agent = make(name)
