@@ -161,12 +161,6 @@ def play_seated(rules: Rules, table: Any, seating: Any, seeds: Any, threads: int
 
 
 @_entry
-def finish_one(states, results):
-    """Fill in how the single game of `states` ended, in the single record of `results`."""
-    finish(states[0], results[0])
-
-
-@_entry
 def answer_all(states, agent, answers):
     """The answer of one kernel agent (an AGENT array of one) that does not search in every game, -1 where it is over."""
     moves = np.empty(engine.MAX_MOVES, np.int64)

@@ -260,9 +260,12 @@ def load_agents(file: str | Path) -> tuple[str, str]:
 
     Raises ValueError for a file that is not there or not Python, and whatever the file raises.
     """
-    path = Path(file).expanduser().resolve()
-    spec = spec_from_file_location(path.stem, path)
-    if not path.is_file() or spec is None or spec.loader is None:
+    try:
+        path = Path(file).expanduser().resolve()
+        spec = spec_from_file_location(path.stem, path) if path.is_file() else None
+    except (OSError, ValueError, TypeError):  # a name that no file can have
+        spec = None
+    if spec is None or spec.loader is None:
         raise InvalidArgumentError(f"there is no Python file {shown(str(file))}")
     fingerprint = sha256(path.read_bytes()).hexdigest()[:16]
     before, registered = _FILES.get(path, ("", ()))
