@@ -25,5 +25,5 @@ def play_one(rules: Rules, lineup: Any, seed: int) -> Any:
         result["decisions"] += 1
         result["seat_decisions"][0, seat] += 1
         game.play(index)
-    arena.finish_one(game._states, result)
+    arena.finish(game._states[0], result[0])
     return result.view(np.ndarray)[0]

@@ -163,7 +163,7 @@ def test_scores_of_rich_games_arrive_whole_in_records_environments_and_results()
     assert (scores == seated.states["score"]).all()
     results = state.records(1, arena.RESULT)
     for k in range(8):
-        arena.finish_one(state.copied(seated.states[k : k + 1]), results)
+        arena.finish(state.copied(seated.states[k : k + 1])[0], results[0])
         assert (results["scores"][0] == seated.states["score"][k]).all()
         assert results["wins"][0].argmax() == scores[k].argmax()
 
