@@ -845,3 +845,7 @@ def test_tune_runs_the_configuration(ray_running, tmp_path):
     restored = Algorithm.from_checkpoint(result.checkpoint.path)
     assert restored.get_module(LEARNER) is not None
     restored.stop()
+
+
+def test_remote_runners_are_given_the_time_to_compile_the_rules():
+    assert fast_ppo(SHORT, runners=2).sample_timeout_s >= 600

@@ -15,6 +15,8 @@ from .multi_agent import stock_ppo
 from .network import HIDDEN
 from .runner import BatchedEnvRunner, FragmentsToBatch
 
+COMPILE_SECONDS = 1200.0  # how long remote runners are waited for: on a new machine they compile the rules first, RLlib would wait a minute
+
 
 def fast_ppo(
     games: Mapping[str, Any],
@@ -48,7 +50,12 @@ def fast_ppo(
     spec = config.rl_module_spec.rl_module_specs[LEARNER]
     modules = [LEARNER, *(f"{PAST}_{k}" for k in range(past))]
     return (
-        config.env_runners(env_runner_cls=BatchedEnvRunner, num_env_runners=runners, num_envs_per_env_runner=num_games)
+        config.env_runners(
+            env_runner_cls=BatchedEnvRunner,
+            num_env_runners=runners,
+            num_envs_per_env_runner=num_games,
+            sample_timeout_s=COMPILE_SECONDS,
+        )
         .multi_agent(policies=modules)
         .rl_module(rl_module_spec=MultiRLModuleSpec(rl_module_specs=dict.fromkeys(modules, spec)))
         .learners(learner_class=FastPPOTorchLearner, learner_connector=fragments_to_batch, add_default_connectors_to_learner_pipeline=False)
