@@ -16,7 +16,7 @@ import numpy as np
 
 from citadels_env import AgentSpecError, Game, InvalidArgumentError, Rules, engine, state
 from citadels_env.actions import MAX_PLAYERS
-from citadels_env.batch import GOLDEN, game_seeds
+from citadels_env.batch import GOLDEN, checked_rules, game_seeds
 from citadels_env.checks import MAX_GAMES, items, listed, one_of, seed_number, shown, thread_number, true_or_false, whole_number
 from citadels_env.names import canonical, known_name
 
@@ -348,12 +348,6 @@ def _agent(agent: Any) -> Any:
     return agent
 
 
-def _rules(rules: Any) -> Rules:
-    if not isinstance(rules, Rules):
-        raise InvalidArgumentError(f"rules must be Rules, such as GERMAN.with_(players=5), not {shown(rules)}")
-    return rules
-
-
 def play_lineups(rules: Rules, lineups: Iterable[Sequence[Any]], seeds: Any, threads: int = 1, *, record: bool = False) -> Any:
     """Play one game per line-up (agents or specs by seat) with the seed of the same place: RESULT records in order.
 
@@ -367,7 +361,7 @@ def play_lineups(rules: Rules, lineups: Iterable[Sequence[Any]], seeds: Any, thr
     agent (both are ValueErrors), and `AgentError` for an agent that fails.
     """
     made: dict[str, Any] = {}
-    players, threads = _rules(rules).players, thread_number(threads)
+    players, threads = checked_rules(rules).players, thread_number(threads)
     if isinstance(lineups, str | bytes | bytearray | Mapping) or not isinstance(lineups, Iterable):
         raise InvalidArgumentError(f"lineups must be a list of line-ups, not {shown(lineups)}")
     every = [[_shared(agent, made) for agent in items("a line-up", lineup, "agents")] for lineup in lineups]
@@ -471,7 +465,7 @@ def play_games(
     Raises AgentSpecError for an unknown agent, InvalidArgumentError for an impossible number (both are ValueErrors), and `AgentError`
     for an agent that fails.
     """
-    players = _rules(rules).players
+    players = checked_rules(rules).players
     named = [agents] * players if isinstance(agents, str) else items("agents", agents, "agents or specs")
     if len(named) != players:
         raise InvalidArgumentError(f"there are {players} seats, but {len(named)} agents: {listed(named)}")
